@@ -1,0 +1,7 @@
+//! Bytes to values: documents, cards, the source matrix, settings. Spans are kept.
+
+pub mod card;
+pub mod document;
+pub mod manifest;
+pub mod matrix;
+pub mod settings;
