@@ -35,8 +35,7 @@ impl fmt::Display for Severity {
 /// A diagnostic code, for instance `CACG-HASH-001`: an index into the [`registry`].
 ///
 /// Only the registry makes one, so a code without an explanation cannot be emitted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub(crate) &'static str);
 
 impl Code {
@@ -58,19 +57,19 @@ impl fmt::Display for Code {
     }
 }
 
-impl From<Code> for String {
-    fn from(code: Code) -> String {
-        code.0.to_owned()
+impl Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0)
     }
 }
 
-impl TryFrom<String> for Code {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        registry::find(&text)
-            .map(|entry| entry.code)
-            .ok_or_else(|| format!("unknown diagnostic code `{text}`"))
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match registry::find(&text) {
+            Some(entry) => Ok(entry.code),
+            None => Err(serde::de::Error::custom(format!("unknown diagnostic code `{text}`"))),
+        }
     }
 }
 
