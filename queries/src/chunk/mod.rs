@@ -1,0 +1,1 @@
+//! Documents to chunks; one file per chunker.

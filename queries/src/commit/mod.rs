@@ -1,0 +1,1 @@
+//! Canonical JSON, chunk and card hashes, Merkle trees and proofs.

@@ -1,0 +1,1 @@
+//! A `cacg.v0` card's bytes to a card with spans.

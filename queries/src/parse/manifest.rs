@@ -1,0 +1,1 @@
+//! The card-graph manifests in `out/`.

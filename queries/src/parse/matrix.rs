@@ -1,0 +1,1 @@
+//! `source_matrix.json`: which reading may cite which source.

@@ -1,0 +1,1 @@
+//! `kb.toml` to settings with origins and problems.
