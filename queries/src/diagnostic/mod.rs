@@ -68,7 +68,9 @@ impl<'de> Deserialize<'de> for Code {
         let text = String::deserialize(deserializer)?;
         match registry::find(&text) {
             Some(entry) => Ok(entry.code),
-            None => Err(serde::de::Error::custom(format!("unknown diagnostic code `{text}`"))),
+            None => Err(serde::de::Error::custom(format!(
+                "unknown diagnostic code `{text}`"
+            ))),
         }
     }
 }
