@@ -1,7 +1,10 @@
 //! Bytes to values: documents, cards, the source matrix, settings. Spans are kept.
 
 pub mod card;
+pub(crate) mod codes;
 pub mod document;
 pub mod manifest;
 pub mod matrix;
+pub mod problem;
 pub mod settings;
+pub mod yaml;
