@@ -145,6 +145,16 @@ impl Names {
         })
     }
 
+    /// Every source id that was mentioned, in no order.
+    pub fn source_ids(&self) -> Vec<Arc<str>> {
+        self.sources.iter().map(|entry| entry.key().clone()).collect()
+    }
+
+    /// Every reading that was mentioned, in no order.
+    pub fn reading_ids(&self) -> Vec<Arc<str>> {
+        self.readings.iter().map(|entry| entry.key().clone()).collect()
+    }
+
     /// The input of a reading, made on first mention.
     pub fn reading(&self, db: &dyn Db, id: &str) -> ReadingName {
         if let Some(found) = self.readings.get(id) {
