@@ -286,8 +286,7 @@ fn forms_that_draw_each_other_again_and_again_are_stopped() {
     ));
 }
 
-/// The fixture is what the writer of this module makes, so that the two cannot drift apart.
-/// With `KBC_UPDATE_FIXTURES` set it is written instead.
+/// The file that `fixtures/sources/handbook.pdf` is a copy of.
 fn handbook() -> Vec<u8> {
     let pages = [
         placed(&[
@@ -341,35 +340,5 @@ proptest! {
         prop_assert_eq!(end, document.text.len());
         prop_assert!(unicode_normalization::is_nfc(&document.text));
         prop_assert_eq!(Ok(document), extract(&bytes, &options));
-    }
-}
-#[test]
-fn zz_write() {
-    std::fs::write(
-        "/work/h/documents/fixtures/sources/handbook.pdf",
-        handbook(),
-    )
-    .unwrap();
-}
-#[test]
-fn zz_real() {
-    if let Ok(path) = std::env::var("REAL_PDF") {
-        let started = std::time::Instant::now();
-        match extract(
-            &std::fs::read(path).unwrap(),
-            &ExtractOptions::new(Format::Pdf),
-        ) {
-            Ok(d) => {
-                std::fs::write("/tmp/real.txt", &*d.text).unwrap();
-                eprintln!(
-                    "{} pages {} bytes {:?} {:?}",
-                    d.pages.len(),
-                    d.text.len(),
-                    started.elapsed(),
-                    &d.notices[..d.notices.len().min(4)]
-                );
-            }
-            Err(e) => eprintln!("{e}"),
-        }
     }
 }
