@@ -24,21 +24,25 @@ impl<'a> DocumentView<'a> {
         if u32::try_from(self.text.len()).is_err() {
             return Err(ChunkError::TooLarge);
         }
-        let ordered = |ranges: &mut dyn Iterator<Item = &Range<usize>>| {
-            let mut last = 0;
-            ranges.all(|range| {
-                let fits = last <= range.start && self.text.get(range.clone()).is_some();
-                last = range.end;
-                fits
-            })
-        };
-        if !ordered(&mut self.pages.iter()) {
+        if !self.fits(self.pages.iter()) {
             return Err(ChunkError::Inconsistent("page ranges"));
         }
-        if !ordered(&mut self.blocks.iter().map(|block| &block.range)) {
+        if !self.fits(self.blocks.iter().map(|block| &block.range)) {
             return Err(ChunkError::Inconsistent("block ranges"));
         }
         Ok(())
+    }
+
+    /// Whether ranges follow one another and cut no character.
+    fn fits<'r>(&self, ranges: impl Iterator<Item = &'r Range<usize>>) -> bool {
+        let mut last = 0;
+        for range in ranges {
+            if range.start < last || self.text.get(range.clone()).is_none() {
+                return false;
+            }
+            last = range.end;
+        }
+        true
     }
 
     /// Number of pages; a text without pages is one.

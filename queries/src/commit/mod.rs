@@ -8,7 +8,7 @@ pub mod canonical;
 mod canonical_key;
 pub mod hash;
 pub mod merkle;
-mod normal;
+pub(crate) mod normal;
 pub mod strict;
 
 #[cfg(test)]
