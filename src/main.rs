@@ -1,1 +1,4 @@
+#[allow(dead_code, missing_docs)]
+mod render;
+
 fn main() {}
