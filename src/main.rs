@@ -1,4 +1,6 @@
-#[allow(dead_code, missing_docs)]
+//! The program `kb`.
+
+#[allow(dead_code)]
 mod render;
 
 fn main() {}

@@ -5,14 +5,21 @@ use std::fmt::Write as _;
 use kbc_queries::diagnostic::registry::{self, Entry, Status, Weight};
 use serde_json::{Value, json};
 
+/// Characters to a line of an explanation on a terminal.
+const WIDTH: usize = 80;
+
 /// The explanation of a code for a terminal: its text as it is, examples indented.
 pub fn text(entry: &Entry) -> String {
     let mut text = format!("{}: {}\n\n", entry.code, entry.title);
-    let _ = writeln!(text, "Severity: {}.", severity(entry));
+    let _ = writeln!(
+        text,
+        "{}",
+        filled(&format!("Severity: {}.", severity(entry)))
+    );
     if let Status::Reserved(reason) = entry.status {
-        let _ = writeln!(text, "Never reported: {reason}.");
+        let _ = writeln!(text, "{}", filled(&format!("Not reported: {reason}.")));
     }
-    let _ = writeln!(text, "\n{}", plain(entry.explanation));
+    let _ = writeln!(text, "\n{}", filled(entry.explanation));
     for (heading, example) in examples(entry) {
         let _ = writeln!(text, "\n{heading}:\n");
         for line in example.lines() {
@@ -27,7 +34,7 @@ pub fn markdown(entry: &Entry) -> String {
     let mut text = format!("# {}: {}\n\n", entry.code, entry.title);
     let _ = writeln!(text, "Severity: {}.", severity(entry));
     if let Status::Reserved(reason) = entry.status {
-        let _ = writeln!(text, "\nNever reported: {reason}.");
+        let _ = writeln!(text, "\nNot reported: {reason}.");
     }
     let _ = writeln!(text, "\n{}", entry.explanation);
     for (heading, example) in examples(entry) {
@@ -94,15 +101,29 @@ pub fn unknown(text: &str) -> String {
     message
 }
 
-/// Markdown without its marks for code and emphasis.
-pub(super) fn plain(markdown: &str) -> String {
-    markdown.replace("**", "").replace('`', "")
+/// Breaks a paragraph at spaces into lines of at most [`WIDTH`] characters, where its words allow.
+fn filled(paragraph: &str) -> String {
+    let mut result = String::with_capacity(paragraph.len() + 8);
+    let mut used = 0;
+    for word in paragraph.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > WIDTH {
+            result.push('\n');
+            used = 0;
+        } else if used > 0 {
+            result.push(' ');
+            used += 1;
+        }
+        result.push_str(word);
+        used += length;
+    }
+    result
 }
 
 fn severity(entry: &Entry) -> String {
     match entry.weight {
         Weight::Verdict => format!(
-            "{}; says that something is not verified, so no setting lowers it",
+            "{}; while it stands something is not verified, so no setting lowers it",
             entry.severity
         ),
         Weight::Finding => format!(

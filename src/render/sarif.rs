@@ -75,7 +75,7 @@ fn rule(entry: &Entry) -> ReportingDescriptor {
         )
         .full_description(
             MultiformatMessageString::builder()
-                .text(explain::plain(entry.explanation))
+                .text(entry.explanation)
                 .markdown(entry.explanation.to_owned())
                 .build(),
         )
