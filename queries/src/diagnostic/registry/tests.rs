@@ -283,3 +283,25 @@ fn what_says_not_verified_is_no_info_and_what_is_info_says_nothing_of_the_kind()
         );
     }
 }
+
+#[test]
+fn a_verdict_is_never_lowered() {
+    use Severity::{Error, Info, Warning};
+    let table = [
+        (VERIFY_001, Error, true),
+        (VERIFY_001, Warning, false),
+        (VERIFY_001, Info, false),
+        (QUOTE_001, Error, true),
+        (QUOTE_001, Warning, true),
+        (QUOTE_001, Info, false),
+        (QUOTE_006, Info, true),
+        (HASH_002, Info, true),
+    ];
+    for (code, severity, allowed) in table {
+        assert_eq!(
+            entry(code).allows(severity),
+            allowed,
+            "{code} as {severity}"
+        );
+    }
+}
