@@ -1,1 +1,6 @@
+//! The program `kb`.
+
+#[allow(dead_code)]
+mod render;
+
 fn main() {}

@@ -210,7 +210,10 @@ mod tests {
     #[test]
     fn the_algorithm_is_pinned() {
         // Baselines hold these: a change here orphans every baseline there is.
-        assert_eq!(fingerprint(&at_line(3), Some("the quote")), "2d7a70ea59ba00423a740e9b53b7f78a");
+        assert_eq!(
+            fingerprint(&at_line(3), Some("the quote")),
+            "2d7a70ea59ba00423a740e9b53b7f78a"
+        );
     }
 
     proptest! {
