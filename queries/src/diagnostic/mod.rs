@@ -36,7 +36,7 @@ impl fmt::Display for Severity {
 ///
 /// Only the registry makes one, so a code without an explanation cannot be emitted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Code(pub(crate) &'static str);
+pub struct Code(pub(in crate::diagnostic) &'static str);
 
 impl Code {
     /// The full code, `CACG-<FAMILY>-<NNN>`.
@@ -68,7 +68,9 @@ impl<'de> Deserialize<'de> for Code {
         let text = String::deserialize(deserializer)?;
         match registry::find(&text) {
             Some(entry) => Ok(entry.code),
-            None => Err(serde::de::Error::custom(format!("unknown diagnostic code `{text}`"))),
+            None => Err(serde::de::Error::custom(format!(
+                "unknown diagnostic code `{text}`"
+            ))),
         }
     }
 }
