@@ -34,3 +34,8 @@ codes! {
     CFG_005 = "CACG-CFG-005";
     CFG_006 = "CACG-CFG-006";
 }
+
+/// Whether a text is the code of a diagnostic.
+pub(crate) fn is_known_code(code: &str) -> bool {
+    crate::diagnostic::registry::find(code).is_some()
+}

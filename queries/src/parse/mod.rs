@@ -3,6 +3,7 @@
 pub mod card;
 pub(crate) mod codes;
 pub mod document;
+pub(crate) mod json;
 pub mod manifest;
 pub mod matrix;
 pub mod problem;
