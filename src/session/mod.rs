@@ -160,6 +160,9 @@ pub struct Session {
     /// A directory could not be read, or a collection's root is gone.
     pub(crate) incomplete: bool,
     pub(crate) pending: Pending,
+    /// Inputs of files that are gone: a path keeps its input for ever.
+    pub(crate) gone_sources: HashMap<Arc<str>, SourceFile>,
+    pub(crate) gone_cards: HashMap<Arc<str>, CardFile>,
     /// What was done.
     pub stats: Stats,
 }

@@ -10,6 +10,7 @@ use kbc_queries::text::lines::LineIndex;
 use kbc_queries::text::quote::MatchClass;
 
 use crate::cache::entries::CardEntry;
+use crate::workspace::apply_severity;
 
 use super::Session;
 
@@ -98,7 +99,7 @@ impl Session {
     /// Severities as the project wants them, order, and the counts that follow from both.
     fn finish(&self, mut diagnostics: Vec<Diagnostic>, mut ledger: Ledger) -> Report {
         let settings = &self.project.settings;
-        diagnostics.retain_mut(|diagnostic| settings.apply_severity(diagnostic));
+        diagnostics.retain_mut(|diagnostic| apply_severity(settings, diagnostic));
         diagnostics.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
         diagnostics.dedup();
         for diagnostic in &diagnostics {

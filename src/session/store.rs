@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use kbc_queries::diagnostic::{Diagnostic, registry};
 
+use kbc_queries::input::{CardFile, SourceFile};
+
 use crate::cache::entries::{StoredCard, StoredOther, StoredSource};
 use crate::cache::{BUCKETS, Cache, Changes, Opened, Table, bucket_of, decode, encode};
 
@@ -16,6 +18,9 @@ pub(crate) struct LastState {
     pub(crate) sources: HashMap<Arc<str>, StoredSource>,
     pub(crate) cards: HashMap<Arc<str>, StoredCard>,
     pub(crate) others: HashMap<Arc<str>, StoredOther>,
+    /// Inputs of the graph, when the state comes from a session and not from the cache.
+    pub(crate) source_inputs: HashMap<Arc<str>, SourceFile>,
+    pub(crate) card_inputs: HashMap<Arc<str>, CardFile>,
 }
 
 /// Opens the cache and reads the last state. A part that cannot be read is as good as absent.

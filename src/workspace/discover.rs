@@ -60,7 +60,7 @@ pub fn glob(pattern: &str) -> Result<Glob, globset::Error> {
     GlobBuilder::new(pattern).literal_separator(true).build()
 }
 
-fn set(patterns: &[String]) -> GlobSet {
+fn set(patterns: &[Box<str>]) -> GlobSet {
     let mut builder = GlobSetBuilder::new();
     for pattern in patterns {
         // The settings' parser has reported a bad glob; here it matches nothing.
@@ -72,7 +72,7 @@ fn set(patterns: &[String]) -> GlobSet {
 }
 
 /// The directories that a pattern names before its first wildcard.
-fn literal_prefix(pattern: &str) -> String {
+pub fn literal_prefix(pattern: &str) -> String {
     let mut prefix = Vec::new();
     let parts: Vec<&str> = pattern.split('/').collect();
     for part in &parts[..parts.len().saturating_sub(1)] {
