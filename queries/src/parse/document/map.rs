@@ -49,8 +49,6 @@ impl Run {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Layer {
     runs: Vec<Run>,
-    /// The step made the text longer than a run can address; ends are then clamped.
-    overflow: bool,
 }
 
 impl Layer {
@@ -80,7 +78,7 @@ impl Layer {
         );
         let (Ok(text32), Ok(source32), Ok(count32), Ok(text_unit32), Ok(source_unit32)) = numbers
         else {
-            self.overflow = true;
+            // Past 4 GiB, which no limit lets through: the document is refused afterwards.
             return;
         };
         if let Some(last) = self.runs.last_mut()

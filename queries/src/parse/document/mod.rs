@@ -168,6 +168,14 @@ pub enum Notice {
         /// Share of the page's glyphs, 3 to 100 (rounded up).
         percent: u8,
     },
+    /// A PDF's page tree does not hold the pages it announces: page numbers may be off, and pages
+    /// may be missing.
+    PageTree {
+        /// Pages that the file announces, if it does.
+        announced: Option<u32>,
+        /// Pages found.
+        found: u32,
+    },
     /// A registry row has more or fewer cells than the header.
     RaggedRow {
         /// 1-based line of the file's text where the row starts.
@@ -319,7 +327,7 @@ impl Document {
     pub fn from_text(format: Format, text: &str, blocks: Vec<Block>) -> Self {
         Self {
             format,
-            pages: Box::new([0..text.len()]),
+            pages: one_page(text.len()),
             text: text.into(),
             blocks: blocks.into_boxed_slice(),
             map: FileMap::identity(),
@@ -494,7 +502,7 @@ impl Made<'_> {
         };
         Ok(Document {
             format,
-            pages: Box::new([0..text.len()]),
+            pages: one_page(text.len()),
             text: text.into(),
             blocks: blocks.into_boxed_slice(),
             map,
@@ -521,7 +529,7 @@ fn verbatim(
     }
     Ok(Document {
         format: options.format,
-        pages: Box::new([0..text.len()]),
+        pages: one_page(text.len()),
         blocks: blocks(&text).into_boxed_slice(),
         text: text.into(),
         map,
@@ -530,6 +538,11 @@ fn verbatim(
         title: None,
         notices,
     })
+}
+
+/// The pages of a document that has none.
+fn one_page(length: usize) -> Box<[Range<usize>]> {
+    std::iter::once(0..length).collect()
 }
 
 /// Narrows a range to exclude white space at its end.
