@@ -1,6 +1,7 @@
-//! The program `kb`.
+//! Arguments in, exit status out.
 
-#[allow(dead_code)]
-mod render;
+use std::process::ExitCode;
 
-fn main() {}
+fn main() -> ExitCode {
+    kbc::cli::main()
+}

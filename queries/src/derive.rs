@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::chunk::{self, ChunkError, Chunker, Chunks};
+use crate::chunk::{self, ChunkError, Chunker, Chunks, DocumentView};
 use crate::documents::{Derived, LoadError};
 use crate::input::{CardFile, FileStatus, SourceFile};
-use crate::commit::hash;
-use crate::parse::card::{self, Citation, ParsedCard};
+use crate::commit::hash::{self, Digest};
+use crate::parse::card::{Citation, ParsedCard, parse as parse_card};
 use crate::parse::document::{Document, Format, Notice};
 use crate::parse::problem::Spanned;
 use crate::system::ReadFailure;
@@ -77,13 +77,23 @@ pub fn source(db: &dyn Db, file: SourceFile) -> Result<Arc<SourceDerivation>, So
     Ok(derivation)
 }
 
+/// What a chunker sees of a document.
+pub fn view(document: &Document) -> DocumentView<'_> {
+    DocumentView {
+        text: &document.text,
+        pages: &document.pages,
+        blocks: &document.blocks,
+        paged: document.is_paged(),
+    }
+}
+
 /// A document's derivation, outside the graph.
 pub fn derive_source(
     document: &Document,
     chunker: &Chunker,
 ) -> Result<SourceDerivation, ChunkError> {
     Ok(SourceDerivation {
-        chunks: chunk::chunk_document(&document.view(), chunker)?,
+        chunks: chunk::chunk_document(view(document), chunker)?,
         format: document.format,
         page_count: u32::try_from(document.pages.len().max(1)).unwrap_or(u32::MAX),
         paged: document.is_paged(),
@@ -98,13 +108,13 @@ pub struct CitedChunk {
     /// Position in the chunk list.
     pub index: usize,
     /// Hash of the chunk.
-    pub hash: [u8; 32],
+    pub hash: Digest,
     /// First page.
     pub start_page: u32,
     /// Last page.
     pub end_page: u32,
     /// Hash of the next chunk of the document.
-    pub next: Option<[u8; 32]>,
+    pub next: Option<Digest>,
 }
 
 /// The chunk with an ordinal and first page, or `None`. A firewall: an edit elsewhere in the
@@ -160,7 +170,7 @@ pub struct CardDerivation {
 
 /// Derives a card from its text, outside the graph.
 pub fn derive_card(text: &str) -> CardDerivation {
-    let parsed = card::parse(text);
+    let parsed = parse_card(text);
     let hash = parsed.complete().map(|model| {
         let body = parsed.body_text(text);
         hash::card_hash(&model.frontmatter_value(), body).to_string().into()

@@ -5,6 +5,8 @@
 //! name that nobody has yet is an input that says so, so that giving it a file later wakes
 //! exactly the queries that asked.
 
+#![allow(missing_docs, reason = "salsa makes functions that cannot carry documentation")]
+
 use std::sync::Arc;
 
 use dashmap::DashMap;

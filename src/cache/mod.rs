@@ -8,6 +8,8 @@
 //! The cache changes no result, only time: whatever is wrong with it, the answer is to do without
 //! and say so once. It is not a source of truth, and nothing here decides a verdict.
 
+pub mod entries;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

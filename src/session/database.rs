@@ -29,7 +29,7 @@ impl Database {
         let callback = observer.map(|observer| {
             Box::new(move |event: salsa::Event| {
                 if let salsa::EventKind::WillExecute { database_key } = event.kind {
-                    salsa::attach::with_attached_database(|db| {
+                    salsa::with_attached_database(|db| {
                         observer(db.ingredient_debug_name(database_key.ingredient_index()).as_ref());
                     });
                 }

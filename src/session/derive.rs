@@ -24,6 +24,7 @@ use kbc_queries::Db;
 
 use crate::cache::entries::{CardEntry, CitationEntry, SourceReport};
 use crate::cache::{decode, encode};
+use crate::workspace::context::Context;
 
 use super::{CardState, Database, Pending, Session, SourceState, keys};
 
@@ -154,7 +155,9 @@ impl Session {
                 base = base.or_else(|| variants.into_iter().next());
             }
             let reading_changed =
-                base.as_ref().is_some_and(|base| self.reading_key(base) != base.reading_key);
+                base.as_ref().is_some_and(|base| {
+                    self.circumstances().reading_key(base.reading.as_deref()) != base.reading_key
+                });
             stale.push((path.clone(), own_key, base, reading_changed));
         };
         if among.is_some() || self.options.only.is_some() {
@@ -176,24 +179,13 @@ impl Session {
         stale
     }
 
-    fn reading_key(&self, entry: &CardEntry) -> Fingerprint {
-        let reading = entry.reading.as_deref();
-        keys::reading(reading, reading.and_then(|reading| self.context.allowed(reading)))
+    /// What verdicts depend on besides their cards.
+    fn circumstances(&self) -> Circumstances<'_> {
+        Circumstances { bindings: &self.bindings, context: &self.context }
     }
 
-    fn citation_key(&self, source: Option<&str>, other: Option<&str>) -> Fingerprint {
-        keys::citation(
-            source.map_or_else(keys::unbound, |id| self.binding(id)),
-            other.map(|id| self.binding(id)),
-        )
-    }
-
-    /// Whether everything the entry depends on, besides the card itself, is as it was.
     fn still_holds(&self, entry: &CardEntry) -> bool {
-        entry.citations.iter().all(|citation| {
-            self.citation_key(citation.source_id.as_deref(), citation.other_id.as_deref())
-                == citation.binding
-        }) && self.reading_key(entry) == entry.reading_key
+        self.circumstances().still_hold_for(entry)
     }
 
     fn variants(&self, own_key: Fingerprint) -> Vec<Arc<CardEntry>> {
@@ -322,6 +314,7 @@ impl Session {
     }
 
     fn parse_cards(&self, jobs: &[Job]) -> Vec<Parsed> {
+        let circumstances = self.circumstances();
         jobs.par_iter()
             .map_with(self.db.clone(), |db, job| {
                 let db: &Database = db;
@@ -340,28 +333,9 @@ impl Session {
                         citations.push((citation.span.start, source, other));
                     }
                 }
-                let stale = self.stale_citations(job, &citations);
+                let stale = circumstances.stale_citations(job, &citations);
                 Parsed { report, citations, stale }
             })
-            .collect()
-    }
-
-    fn stale_citations(
-        &self,
-        job: &Job,
-        citations: &[(usize, Option<Arc<str>>, Option<Arc<str>>)],
-    ) -> Vec<u32> {
-        (0u32..)
-            .zip(citations)
-            .filter(|(index, (_, source, other))| {
-                let Some(base) = &job.base else { return true };
-                let known = base.citations.get(*index as usize);
-                job.reading_changed
-                    || known.is_none_or(|known| {
-                        known.binding != self.citation_key(source.as_deref(), other.as_deref())
-                    })
-            })
-            .map(|(index, _)| index)
             .collect()
     }
 
@@ -422,80 +396,13 @@ impl Session {
     }
 
     fn assemble(&self, jobs: &[Job], parsed: &[Parsed]) -> Vec<CardEntry> {
+        let circumstances = self.circumstances();
         jobs.par_iter()
             .zip(parsed)
-            .map_with(self.db.clone(), |db, (job, parsed)| self.assemble_one(db, job, parsed))
-            .collect()
-    }
-
-    fn assemble_one(&self, db: &Database, job: &Job, parsed: &Parsed) -> CardEntry {
-        let mut citations = Vec::with_capacity(parsed.citations.len());
-        let fresh: Vec<Option<&CitationReport>> = (0u32..)
-            .zip(&parsed.citations)
-            .map(|(index, _)| {
-                if parsed.stale.binary_search(&index).is_ok() {
-                    citation_report(db, job.input, index).as_ref()
-                } else {
-                    None
-                }
+            .map_with(self.db.clone(), |db, (job, parsed)| {
+                circumstances.assemble_one(db, job, parsed)
             })
-            .collect();
-        let speaks = !parsed.report.findings.is_empty()
-            || fresh.iter().flatten().any(|report| !report.findings.is_empty());
-        // Line numbers need the text; a card with nothing to say is not read for it.
-        let text = if speaks { derive::card_text(db, job.input).ok() } else { None };
-        let text = text.as_deref().unwrap_or_default();
-        let lines = LineIndex::new(text);
-        let place = |findings: &[Finding], base: usize| -> Vec<Diagnostic> {
-            findings
-                .iter()
-                .map(|finding| finding.clone().place(&job.path, base, &lines, text))
-                .collect()
-        };
-        for (index, ((start, source, other), report)) in
-            parsed.citations.iter().zip(&fresh).enumerate()
-        {
-            let binding = self.citation_key(source.as_deref(), other.as_deref());
-            let kept = job.base.as_ref().and_then(|base| base.citations.get(index));
-            citations.push(match (report, kept) {
-                (Some(report), _) => CitationEntry {
-                    source_id: source.clone(),
-                    other_id: other.clone(),
-                    binding,
-                    outcome: report.outcome,
-                    diagnostics: place(&report.findings, *start),
-                },
-                (None, Some(kept)) => kept.clone(),
-                // No report and nothing kept: fail closed.
-                (None, None) => CitationEntry {
-                    source_id: source.clone(),
-                    other_id: other.clone(),
-                    binding,
-                    outcome: kbc_queries::check::Outcome::Failed,
-                    diagnostics: Vec::new(),
-                },
-            });
-        }
-        let report = &parsed.report;
-        let reading_key = keys::reading(
-            report.reading.as_deref(),
-            report.reading.as_deref().and_then(|reading| self.context.allowed(reading)),
-        );
-        CardEntry {
-            key: keys::entry(
-                job.own_key,
-                reading_key,
-                citations.iter().map(|citation| citation.binding),
-            ),
-            own_key: job.own_key,
-            reading_key,
-            reading: report.reading.clone(),
-            id: report.id.clone(),
-            edges: report.edges.clone(),
-            summary: report.summary.clone(),
-            diagnostics: place(&report.findings, 0),
-            citations,
-        }
+            .collect()
     }
 
     fn keep_source(&mut self, path: &Arc<str>, report: SourceReport) {
@@ -574,6 +481,123 @@ fn bind_card_file(db: &mut Database, path: &Arc<str>, state: &mut CardState) {
     set_card_status(db, input, state.file.status.clone());
     if *input.folder_reading(db) != state.folder_reading {
         input.set_folder_reading(db).to(state.folder_reading.clone());
+    }
+}
+
+/// What verdicts depend on besides their cards: where names lead, and the matrix.
+struct Circumstances<'a> {
+    bindings: &'a std::collections::HashMap<Arc<str>, Fingerprint>,
+    context: &'a Context,
+}
+
+impl Circumstances<'_> {
+    fn reading_key(&self, reading: Option<&str>) -> Fingerprint {
+        keys::reading(reading, reading.and_then(|reading| self.context.allowed(reading)))
+    }
+
+    fn binding(&self, id: &str) -> Fingerprint {
+        self.bindings.get(id).copied().unwrap_or_else(keys::unbound)
+    }
+
+    fn citation_key(&self, source: Option<&str>, other: Option<&str>) -> Fingerprint {
+        keys::citation(
+            source.map_or_else(keys::unbound, |id| self.binding(id)),
+            other.map(|id| self.binding(id)),
+        )
+    }
+
+    /// Whether everything the entry depends on, besides the card itself, is as it was.
+    fn still_hold_for(&self, entry: &CardEntry) -> bool {
+        entry.citations.iter().all(|citation| {
+            self.citation_key(citation.source_id.as_deref(), citation.other_id.as_deref())
+                == citation.binding
+        }) && self.reading_key(entry.reading.as_deref()) == entry.reading_key
+    }
+
+    fn stale_citations(
+        &self,
+        job: &Job,
+        citations: &[(usize, Option<Arc<str>>, Option<Arc<str>>)],
+    ) -> Vec<u32> {
+        (0u32..)
+            .zip(citations)
+            .filter(|(index, (_, source, other))| {
+                let Some(base) = &job.base else { return true };
+                let known = base.citations.get(*index as usize);
+                job.reading_changed
+                    || known.is_none_or(|known| {
+                        known.binding != self.citation_key(source.as_deref(), other.as_deref())
+                    })
+            })
+            .map(|(index, _)| index)
+            .collect()
+    }
+
+    fn assemble_one(&self, db: &Database, job: &Job, parsed: &Parsed) -> CardEntry {
+        let mut citations = Vec::with_capacity(parsed.citations.len());
+        let fresh: Vec<Option<&CitationReport>> = (0u32..)
+            .zip(&parsed.citations)
+            .map(|(index, _)| {
+                if parsed.stale.binary_search(&index).is_ok() {
+                    citation_report(db, job.input, index).as_ref()
+                } else {
+                    None
+                }
+            })
+            .collect();
+        let speaks = !parsed.report.findings.is_empty()
+            || fresh.iter().flatten().any(|report| !report.findings.is_empty());
+        // Line numbers need the text; a card with nothing to say is not read for it.
+        let text = if speaks { derive::card_text(db, job.input).ok() } else { None };
+        let text = text.as_deref().unwrap_or_default();
+        let lines = LineIndex::new(text);
+        let place = |findings: &[Finding], base: usize| -> Vec<Diagnostic> {
+            findings
+                .iter()
+                .map(|finding| finding.clone().place(&job.path, base, &lines, text))
+                .collect()
+        };
+        for (index, ((start, source, other), report)) in
+            parsed.citations.iter().zip(&fresh).enumerate()
+        {
+            let binding = self.citation_key(source.as_deref(), other.as_deref());
+            let kept = job.base.as_ref().and_then(|base| base.citations.get(index));
+            citations.push(match (report, kept) {
+                (Some(report), _) => CitationEntry {
+                    source_id: source.clone(),
+                    other_id: other.clone(),
+                    binding,
+                    outcome: report.outcome,
+                    diagnostics: place(&report.findings, *start),
+                },
+                (None, Some(kept)) => kept.clone(),
+                // No report and nothing kept: fail closed.
+                (None, None) => CitationEntry {
+                    source_id: source.clone(),
+                    other_id: other.clone(),
+                    binding,
+                    outcome: kbc_queries::check::Outcome::Failed,
+                    diagnostics: Vec::new(),
+                },
+            });
+        }
+        let report = &parsed.report;
+        let reading_key = self.reading_key(report.reading.as_deref());
+        CardEntry {
+            key: keys::entry(
+                job.own_key,
+                reading_key,
+                citations.iter().map(|citation| citation.binding),
+            ),
+            own_key: job.own_key,
+            reading_key,
+            reading: report.reading.clone(),
+            id: report.id.clone(),
+            edges: report.edges.clone(),
+            summary: report.summary.clone(),
+            diagnostics: place(&report.findings, 0),
+            citations,
+        }
     }
 }
 

@@ -123,7 +123,7 @@ fn unique(path: &str, taken: &HashMap<Arc<str>, usize>) -> Arc<str> {
 
 /// Lower-case ASCII letters and digits, everything else one `_`.
 pub fn slug(text: &str) -> String {
-    let ascii = kbc_queries::text::transliterate(text).to_ascii_lowercase();
+    let ascii = deunicode::deunicode(text).to_ascii_lowercase();
     let mut slug = String::with_capacity(ascii.len());
     for character in ascii.chars() {
         if character.is_ascii_alphanumeric() {

@@ -12,7 +12,6 @@ use crate::check::Outcome;
 use crate::check::finding::Finding;
 use crate::check::passage::SourceText;
 use crate::check::quote::{Standing, check_standing, pin_fix, relocation_fix};
-use crate::commit::hash::Digest;
 use crate::derive::{self, CitedChunk, SourceFailure};
 use crate::diagnostic::{Severity, registry};
 use crate::documents::LoadError;
@@ -64,8 +63,8 @@ pub fn citation_report(db: &dyn Db, file: CardFile, index: u32) -> Option<Citati
 fn check(db: &dyn Db, file: CardFile, index: u32, citation: &Citation) -> CitationReport {
     let mut report = CitationReport {
         outcome: Outcome::Failed,
-        source_id: citation.source_id.as_ref().map(|id| id.value.as_str().into()),
-        chunk_id: citation.chunk_id.as_ref().map(|id| id.value.as_str().into()),
+        source_id: citation.source_id.as_ref().map(|id| (*id.value).into()),
+        chunk_id: citation.chunk_id.as_ref().map(|id| (*id.value).into()),
         findings: Vec::new(),
     };
     // The parser has already said what is wrong with a citation that lacks a field.
@@ -126,7 +125,7 @@ fn fields(index: u32, citation: &Citation) -> Option<Fields<'_>> {
         source_id: &source_id.value,
         chunk_id: &chunk_id.value,
         chunk_hash: &chunk_hash.value,
-        pages: pages.value,
+        pages: [pages.value.start, pages.value.end],
         quote: &quote.value,
         at: Places {
             source_id: source_id.span.clone(),
@@ -358,7 +357,7 @@ fn cited_chunk(
     chunk: &CitedChunk,
     findings: &mut Vec<Finding>,
 ) -> Standing {
-    let hash = Digest(chunk.hash).to_string();
+    let hash = chunk.hash.to_string();
     let text = match SourceText::of_chunk(db, file, chunk) {
         Ok(text) => text,
         Err(error) => {
@@ -410,7 +409,7 @@ fn manifest_integrity(
         record.end_page,
         &record.page_spans,
     );
-    if recomputed.0 == chunk.hash {
+    if recomputed == chunk.hash {
         return None;
     }
     Some(

@@ -28,6 +28,8 @@ pub struct Window<'a> {
     pub cited: Range<usize>,
     /// The cited pages within it: a match lies here.
     pub pages: Range<usize>,
+    /// Where a new page begins in it.
+    pub page_starts: Vec<usize>,
 }
 
 impl SourceText {
@@ -119,10 +121,24 @@ impl SourceText {
                 && next.range.end > chunk.range.end
         });
         let (Some(next), Some(document)) = (next, &self.document) else {
-            return Some(Window { text: own, cited: 0..own.len(), pages: in_pages });
+            let page_starts = chunk
+                .page_spans
+                .iter()
+                .skip(1)
+                .map(|span| byte_of_char(own, span.offset))
+                .collect();
+            return Some(Window { text: own, cited: 0..own.len(), pages: in_pages, page_starts });
         };
         let text = document.text.get(chunk.range.start..next.range.end)?;
-        Some(Window { text, cited: 0..own.len(), pages: in_pages.start..text.len() })
+        // Slices never run over a page's end, but what follows may stand on the next page.
+        let page_starts = document
+            .pages
+            .iter()
+            .filter(|page| chunk.range.start < page.start && page.start < next.range.end)
+            .map(|page| page.start - chunk.range.start)
+            .collect();
+        let pages = in_pages.start..text.len();
+        Some(Window { text, cited: 0..own.len(), pages, page_starts })
     }
 
     /// Turns a range of the text of chunk `index` into one of the document's text.
@@ -162,7 +178,7 @@ impl SourceText {
             FilePosition::Page { page, .. } => (Some(page), None),
             FilePosition::Bytes(bytes) => (None, self.file_span(db, document, &range, bytes)),
         };
-        let first_line = match (&span, document.keeps_lines()) {
+        let first_line = match (&span, keeps_lines(document)) {
             (Some(span), true) => span.line,
             _ => 0,
         };
@@ -183,7 +199,7 @@ impl SourceText {
         range: &Range<usize>,
         bytes: Range<usize>,
     ) -> Option<Span> {
-        let (start, end) = if document.keeps_lines() {
+        let (start, end) = if keeps_lines(document) {
             (position(document.text.as_bytes(), range.start), position(document.text.as_bytes(), range.end))
         } else {
             let file = db.system().read(&self.path, u64::MAX).ok()?;
@@ -198,6 +214,11 @@ impl SourceText {
             end_column: end.1,
         })
     }
+}
+
+/// Whether the lines of the committed text are those of the file.
+fn keeps_lines(document: &Document) -> bool {
+    matches!(document.format, Format::Markdown | Format::Text)
 }
 
 /// 1-based line and column (in characters) of a byte offset.

@@ -7,13 +7,11 @@ use crate::check::citation::{Fields, page_words, unverifiable};
 use crate::check::finding::{Finding, RelativeEdit, RelativeFix};
 use crate::check::passage::SourceText;
 use crate::chunk::chunk_id;
-use crate::commit::hash::Digest;
 use crate::derive::{self, CitedChunk};
 use crate::diagnostic::{Applicability, Related, Severity, registry};
 use crate::input::{Policy, Profile, SourceFile};
-use crate::parse::document::Format;
 use crate::text::quote::{
-    Flag, Markup, MatchClass, Options, Passage, Quote, Verdict, check_quote, occurrences,
+    Flag, MatchClass, Options, Passage, Quote, Verdict, check_quote, find_all_exact_or_normalized,
 };
 
 /// How a citation's quote stands.
@@ -56,15 +54,6 @@ fn options(db: &dyn Db) -> Options {
     }
 }
 
-fn markup(format: Format) -> Markup {
-    match format {
-        Format::Markdown => Markup::Markdown,
-        Format::Html => Markup::Html,
-        Format::Csv => Markup::Csv,
-        Format::Text | Format::Pdf => Markup::Plain,
-    }
-}
-
 /// Looks for the quote in the cited chunk, on the cited pages.
 fn look(db: &dyn Db, file: SourceFile, fields: &Fields<'_>, text: &SourceText, index: usize) -> Option<Verdict> {
     let window = text.window(index, fields.pages)?;
@@ -72,7 +61,7 @@ fn look(db: &dyn Db, file: SourceFile, fields: &Fields<'_>, text: &SourceText, i
         text: window.text,
         cited: window.cited,
         window: window.pages,
-        markup: markup(text.format()),
+        page_starts: &window.page_starts,
         title: file.title(db).as_deref(),
     };
     let quote = Quote {
@@ -80,7 +69,7 @@ fn look(db: &dyn Db, file: SourceFile, fields: &Fields<'_>, text: &SourceText, i
         prefix: None,
         suffix: None,
     };
-    Some(check_quote(&passage, &quote, &options(db)))
+    Some(check_quote(&passage, &quote, options(db)))
 }
 
 /// Layer 2 for a citation whose chunk is the one that was cited.
@@ -357,7 +346,7 @@ pub(crate) fn relocation_fix(db: &dyn Db, fields: &Fields<'_>, text: &SourceText
         (fields.at.chunk_id.clone(), format!("\"{id}\"")),
         (
             fields.at.chunk_hash.clone(),
-            format!("\"{}\"", Digest(chunk.hash)),
+            format!("\"{}\"", chunk.hash),
         ),
     ];
     let pages = [u64::from(chunk.start_page), u64::from(chunk.end_page)];
@@ -385,7 +374,7 @@ fn sole_place(fields: &Fields<'_>, text: &SourceText) -> Option<(usize, Option<R
         suffix: None,
     };
     if let Some(document) = text.document() {
-        if let [only] = occurrences(&document.text, &quote, markup(text.format())).as_slice() {
+        if let [only] = find_all_exact_or_normalized(&document.text, &quote).as_slice() {
             let index = text.chunk_over(only)?;
             return Some((index, Some(only.clone())));
         }
@@ -396,7 +385,7 @@ fn sole_place(fields: &Fields<'_>, text: &SourceText) -> Option<(usize, Option<R
     // Normalised chunks, and chunks that a manifest gives, hold their own text.
     let mut found = None;
     for index in 0..text.chunks().len() {
-        match occurrences(text.chunk_text(index), &quote, markup(text.format())).as_slice() {
+        match find_all_exact_or_normalized(text.chunk_text(index), &quote).as_slice() {
             [] => {}
             [only] => {
                 let place = text.in_document(index, only.clone());

@@ -78,6 +78,16 @@ fn noticed(path: &Arc<str>, notice: &Notice) -> Diagnostic {
         )
         .help("quotes of that page may be reported as absent; use another copy of the document")
         .data("page", *page),
+        Notice::PageTree { announced, found } => Diagnostic::new(
+            registry::SRC_007,
+            match announced {
+                Some(announced) => format!(
+                    "the file announces {announced} pages, but only {found} could be found"
+                ),
+                None => format!("the list of pages is damaged; {found} pages could be found"),
+            },
+        )
+        .help("page numbers may be wrong; use another copy of the document"),
         Notice::RaggedRow { line, expected, found } => Diagnostic::new(
             registry::SRC_010,
             format!("line {line}: the row has {found} cells, the header {expected}"),

@@ -109,7 +109,7 @@ pub fn summary(path: &str, card: &CardSummary) -> Summary {
         path: path.to_owned(),
         reading_id: card.reading_id.to_string(),
         schema_version: Version,
-        source_ids: strings(&card.source_ids),
+        source_ids: Some(strings(&card.source_ids)),
         summary: card.summary.to_string(),
         tags: strings(&card.tags),
         title: card.title.to_string(),
