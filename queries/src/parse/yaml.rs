@@ -11,8 +11,8 @@ use std::ops::Range;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle, Tag};
 
-use super::codes::{FM_005, FM_006};
 use super::problem::{Problem, shown};
+use crate::diagnostic::registry::{FM_005, FM_006};
 
 /// Deepest nesting of block collections, and of flow collections.
 pub const MAX_DEPTH: usize = 32;
@@ -264,6 +264,7 @@ impl<'t> Builder<'t> {
                     }),
                     TagMeaning::None => {
                         let kind = match style {
+                            ScalarStyle::Plain if range.is_empty() => ScalarKind::Null,
                             ScalarStyle::Plain => classify(&text),
                             _ => ScalarKind::String,
                         };

@@ -9,8 +9,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::table::{Key, Kind, MapKeys};
-use super::{Embedder, Tier};
-use crate::parse::codes::{CFG_001, CFG_002, CFG_003, CFG_006, is_known_code};
+use super::{Embedder, Level, Tier};
+use crate::diagnostic::Severity;
+use crate::diagnostic::registry::{self, CFG_001, CFG_002, CFG_003, CFG_006};
 use crate::parse::problem::{Problem, nearest, shown};
 
 /// A table's entries in file order.
@@ -55,11 +56,19 @@ impl Checker {
         }
         for key in keys.iter().filter(|key| key.required) {
             if !table.contains_key(key.name) {
-                let what = if path.is_empty() { "the file" } else { path.trim_end_matches('.') };
+                let what = if path.is_empty() {
+                    "the file"
+                } else {
+                    path.trim_end_matches('.')
+                };
                 self.problem(
-                    Problem::new(CFG_002, span.clone(), format!("{what} needs `{}`", key.name))
-                        .label(format!("no `{}`", key.name))
-                        .help(key.doc),
+                    Problem::new(
+                        CFG_002,
+                        span.clone(),
+                        format!("{what} needs `{}`", key.name),
+                    )
+                    .label(format!("no `{}`", key.name))
+                    .help(key.doc),
                 );
             }
         }
@@ -74,9 +83,17 @@ impl Checker {
         let message = if path.is_empty() {
             format!("there is no setting `{}`", shown(name))
         } else {
-            format!("`{}` has no setting `{}`", path.trim_end_matches('.'), shown(name))
+            format!(
+                "`{}` has no setting `{}`",
+                path.trim_end_matches('.'),
+                shown(name)
+            )
         };
-        self.problem(Problem::new(CFG_001, span, message).label("unknown key").help(help));
+        self.problem(
+            Problem::new(CFG_001, span, message)
+                .label("unknown key")
+                .help(help),
+        );
     }
 
     fn value(
@@ -106,7 +123,12 @@ impl Checker {
             (Kind::Map { keys, values }, DeValue::Table(table)) => {
                 for (name, span, value) in in_order(table) {
                     self.map_key(*keys, name, &span, value);
-                    self.value(value, values, &format!("{path}.{}", quoted_key(name)), &span);
+                    self.value(
+                        value,
+                        values,
+                        &format!("{path}.{}", quoted_key(name)),
+                        &span,
+                    );
                 }
                 return;
             }
@@ -163,8 +185,12 @@ impl Checker {
     fn wrong_type(&mut self, path: &str, kind: &Kind, found: &DeValue<'_>, span: Range<usize>) {
         let (expected, found) = (expected(kind), type_name(found));
         self.problem(
-            Problem::new(CFG_002, span, format!("`{path}` must be {expected}, and is {found}"))
-                .label(format!("expected {expected}")),
+            Problem::new(
+                CFG_002,
+                span,
+                format!("`{path}` must be {expected}, and is {found}"),
+            )
+            .label(format!("expected {expected}")),
         );
     }
 
@@ -237,7 +263,10 @@ pub(super) fn text_problem(text: &str, kind: &Kind) -> Option<(String, Option<St
         Kind::Path => path_problem(text).map(|what| (what, None)),
         Kind::Encoding if encoding_rs::Encoding::for_label(text.as_bytes()).is_none() => {
             let help = "for instance `utf-8`, `windows-1252`, `iso-8859-15`, `shift_jis`";
-            Some((format!("is no known encoding: `{}`", shown(text)), Some(help.to_owned())))
+            Some((
+                format!("is no known encoding: `{}`", shown(text)),
+                Some(help.to_owned()),
+            ))
         }
         Kind::Embedder if Embedder::parse(text).is_none() => Some((
             "must be `builtin`, `dir:PATH`, `ollama:MODEL` or `openai:MODEL@URL`".to_owned(),
@@ -256,7 +285,8 @@ pub(super) fn text_problem(text: &str, kind: &Kind) -> Option<(String, Option<St
 /// Why a path does not name something inside the project.
 pub(super) fn path_problem(path: &str) -> Option<String> {
     let absolute = path.starts_with('/')
-        || path.as_bytes().get(1) == Some(&b':') && path.starts_with(|c: char| c.is_ascii_alphabetic());
+        || path.as_bytes().get(1) == Some(&b':')
+            && path.starts_with(|c: char| c.is_ascii_alphabetic());
     let what = if path.is_empty() {
         "must not be empty"
     } else if path.contains('\\') {
@@ -281,7 +311,10 @@ pub(super) fn glob_problem(glob: &str) -> Option<String> {
     if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {
         return Some("it leaves the project".to_owned());
     }
-    match globset::GlobBuilder::new(glob).literal_separator(true).build() {
+    match globset::GlobBuilder::new(glob)
+        .literal_separator(true)
+        .build()
+    {
         Ok(_) => None,
         Err(error) => Some(error.kind().to_string()),
     }
@@ -290,7 +323,10 @@ pub(super) fn glob_problem(glob: &str) -> Option<String> {
 /// Why a regular expression cannot start units.
 pub(super) fn pattern_problem(pattern: &str) -> Option<String> {
     // Somebody else's file: a pattern must not compile to more than this many bytes.
-    match regex::RegexBuilder::new(pattern).size_limit(1 << 20).build() {
+    match regex::RegexBuilder::new(pattern)
+        .size_limit(1 << 20)
+        .build()
+    {
         Ok(regex) if regex.is_match("") => Some("it matches nothing at all".to_owned()),
         Ok(_) => None,
         Err(regex::Error::CompiledTooBig(_)) => Some("it is too large".to_owned()),
@@ -303,29 +339,29 @@ pub(super) fn pattern_problem(pattern: &str) -> Option<String> {
     }
 }
 
-/// Families that say that something was not verified: their severity is not the project's to set.
-const UNTOUCHABLE: [&str; 6] =
-    ["CACG-VERIFY-", "CACG-CITE-", "CACG-AUTH-", "CACG-RETR-", "CACG-FM-", "CACG-MAN-"];
-/// Single codes of other families that say so.
-const UNTOUCHABLE_CODES: [&str; 2] = ["CACG-HASH-001", "CACG-HASH-003"];
-/// Codes that make a verdict "not verified" under `strict`: they may be raised, not lowered.
-const ONLY_RAISED: [&str; 3] = ["CACG-QUOTE-002", "CACG-QUOTE-003", "CACG-QUOTE-004"];
-
 /// Why the severity of a code cannot be set to a level: message and help.
+///
+/// A code that says "not verified" may be raised, never lowered.
 pub(super) fn override_problem(code: &str, level: &str) -> Option<(String, String)> {
-    if !is_known_code(code) {
-        let message = format!("`{}` is not a diagnostic code", shown(code));
-        return Some((message, "`kb explain` lists the codes".to_owned()));
-    }
-    let untouchable = UNTOUCHABLE.iter().any(|family| code.starts_with(family))
-        || UNTOUCHABLE_CODES.contains(&code);
-    if untouchable || ONLY_RAISED.contains(&code) && level != "error" {
-        return Some((
-            format!("{code} says that something was not verified, and its severity cannot be set"),
+    // Only the full name is a key: the registry itself also finds short ones in any case.
+    let Some(entry) = registry::find(code).filter(|entry| entry.code.as_str() == code) else {
+        let help = match registry::nearest(code, 1).first() {
+            Some(near) => format!("did you mean \"{}\"?", near.code),
+            None => "`kb explain` lists the codes".to_owned(),
+        };
+        return Some((format!("`{}` is not a diagnostic code", shown(code)), help));
+    };
+    let level = Level::parse(level)?;
+    // The lowest severity that still counts as the registry has it: errors sort first.
+    let lowered = level
+        .severity()
+        .is_none_or(|severity: Severity| severity > entry.severity);
+    (entry.verdict() && lowered).then(|| {
+        (
+            format!("{code} says that something is not verified, so it cannot be lowered"),
             "delete the line; existing findings can be recorded in a baseline".to_owned(),
-        ));
-    }
-    None
+        )
+    })
 }
 
 /// An integer of any radix.
@@ -337,9 +373,7 @@ pub(super) fn integer(value: &DeValue<'_>) -> Option<i64> {
 /// A number that is a tier.
 pub(super) fn tier(value: &DeValue<'_>) -> Option<Tier> {
     match value {
-        DeValue::Integer(_) => {
-            Tier::from_number(f64::from(i32::try_from(integer(value)?).ok()?))
-        }
+        DeValue::Integer(_) => Tier::from_number(f64::from(i32::try_from(integer(value)?).ok()?)),
         DeValue::Float(float) => Tier::from_number(float.as_str().parse().ok()?),
         _ => None,
     }

@@ -55,7 +55,10 @@ impl Default for Settings {
             out: "out".into(),
             collections: vec![Collection::named("sources", vec!["sources/**".into()])],
             sources: BTreeMap::new(),
-            cards: Cards { include: vec!["cards/**/*.md".into()], exclude: Vec::new() },
+            cards: Cards {
+                include: vec!["cards/**/*.md".into()],
+                exclude: Vec::new(),
+            },
             readings: Vec::new(),
             embedder: Embedder::Builtin,
             pdf_fallback: PdfFallback::None,
@@ -253,17 +256,30 @@ impl Collection {
     /// `Window`; it gets those of `Window`).
     pub fn sizes(&self, chunker: ChunkerKind) -> Sizes {
         let default = match chunker {
-            ChunkerKind::Cacg => Sizes { tokens: 350, overlap: 50, max_pages: 2 },
-            ChunkerKind::Unit => Sizes { tokens: 800, overlap: 0, max_pages: 1 },
-            ChunkerKind::Auto | ChunkerKind::Window => {
-                Sizes { tokens: 512, overlap: 75, max_pages: 1 }
-            }
+            ChunkerKind::Cacg => Sizes {
+                tokens: 350,
+                overlap: 50,
+                max_pages: 2,
+            },
+            ChunkerKind::Unit => Sizes {
+                tokens: 800,
+                overlap: 0,
+                max_pages: 1,
+            },
+            ChunkerKind::Auto | ChunkerKind::Window => Sizes {
+                tokens: 512,
+                overlap: 75,
+                max_pages: 1,
+            },
         };
         let tokens = self.chunk.tokens.unwrap_or(default.tokens);
         Sizes {
             tokens,
             // A small chunk with the default overlap must not become one that never advances.
-            overlap: self.chunk.overlap.unwrap_or(default.overlap.min(tokens / 4)),
+            overlap: self
+                .chunk
+                .overlap
+                .unwrap_or(default.overlap.min(tokens / 4)),
             max_pages: self.chunk.max_pages.unwrap_or(default.max_pages),
         }
     }
@@ -395,9 +411,13 @@ impl Embedder {
             "ollama" => Some(Embedder::Ollama(rest.into())),
             "openai" => {
                 let (model, url) = rest.split_once('@')?;
-                let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
-                (!model.is_empty() && !host.is_empty())
-                    .then(|| Embedder::OpenAi { model: model.into(), url: url.into() })
+                let host = url
+                    .strip_prefix("https://")
+                    .or_else(|| url.strip_prefix("http://"))?;
+                (!model.is_empty() && !host.is_empty()).then(|| Embedder::OpenAi {
+                    model: model.into(),
+                    url: url.into(),
+                })
             }
             _ => None,
         }
@@ -435,14 +455,23 @@ pub struct LimitSettings {
 impl Default for LimitSettings {
     /// Far beyond any book, and within the memory of a small machine.
     fn default() -> Self {
-        LimitSettings { bytes: 256 << 20, pages: 20_000, text_bytes: 64 << 20 }
+        LimitSettings {
+            bytes: 256 << 20,
+            pages: 20_000,
+            text_bytes: 64 << 20,
+        }
     }
 }
 
 impl LimitSettings {
     /// As the extractors take them. The depth of HTML is no setting.
     pub fn document_limits(self) -> Limits {
-        Limits { bytes: self.bytes, pages: self.pages, depth: 256, text_bytes: self.text_bytes }
+        Limits {
+            bytes: self.bytes,
+            pages: self.pages,
+            depth: 256,
+            text_bytes: self.text_bytes,
+        }
     }
 }
 

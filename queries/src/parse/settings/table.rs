@@ -31,7 +31,10 @@ pub(super) enum Kind {
     /// Where vectors come from.
     Embedder,
     Bool,
-    Integer { least: i64, most: i64 },
+    Integer {
+        least: i64,
+        most: i64,
+    },
     /// An authority: a number with at most three decimals.
     Tier,
     Choice(&'static [&'static str]),
@@ -40,7 +43,10 @@ pub(super) enum Kind {
     /// A list of such tables.
     Tables(&'static [Key]),
     /// A table whose keys are the user's.
-    Map { keys: MapKeys, values: &'static Kind },
+    Map {
+        keys: MapKeys,
+        values: &'static Kind,
+    },
 }
 
 /// What the keys of a map are.
@@ -53,11 +59,21 @@ pub(super) enum MapKeys {
 }
 
 const fn key(name: &'static str, kind: Kind, doc: &'static str) -> Key {
-    Key { name, kind, required: false, doc }
+    Key {
+        name,
+        kind,
+        required: false,
+        doc,
+    }
 }
 
 const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Key {
-    Key { name, kind, required: true, doc }
+    Key {
+        name,
+        kind,
+        required: true,
+        doc,
+    }
 }
 
 pub(super) const PROFILES: &[&str] = &["strict", "cacg"];
@@ -67,30 +83,54 @@ pub(super) const FORMATS: &[&str] = &["markdown", "text", "html", "csv", "pdf"];
 pub(super) const FALLBACKS: &[&str] = &["none", "pdftotext"];
 pub(super) const LEVELS: &[&str] = &["error", "warning", "info", "off"];
 
-const COUNT: Kind = Kind::Integer { least: 1, most: 1_000_000 };
+const COUNT: Kind = Kind::Integer {
+    least: 1,
+    most: 1_000_000,
+};
 
 /// The keys of `kb.toml`.
 pub(super) static ROOT: &[Key] = &[
-    key("profile", Kind::Choice(PROFILES), "How strict checks are: `strict`, or as the card-graph contract has it."),
-    key("matrix", Kind::Path, "The source matrix: which reading may cite which source."),
+    key(
+        "profile",
+        Kind::Choice(PROFILES),
+        "How strict checks are: `strict`, or as the card-graph contract has it.",
+    ),
+    key(
+        "matrix",
+        Kind::Path,
+        "The source matrix: which reading may cite which source.",
+    ),
     key("out", Kind::Path, "The folder of the published artifacts."),
-    key("collection", Kind::Tables(COLLECTION), "Collections of sources. One replaces the default one."),
+    key(
+        "collection",
+        Kind::Tables(COLLECTION),
+        "Collections of sources. One replaces the default one.",
+    ),
     key(
         "source",
-        Kind::Map { keys: MapKeys::Paths, values: &Kind::Table(SOURCE) },
+        Kind::Map {
+            keys: MapKeys::Paths,
+            values: &Kind::Table(SOURCE),
+        },
         "What is to be known about single sources, by path.",
     ),
     key("cards", Kind::Table(CARDS), "Which files are cards."),
     key(
         "readings",
-        Kind::Map { keys: MapKeys::Globs, values: &Kind::Text },
+        Kind::Map {
+            keys: MapKeys::Globs,
+            values: &Kind::Text,
+        },
         "Glob of cards to reading: when given, the folder decides the reading, not the card.",
     ),
     key("index", Kind::Table(INDEX), "The retrieval index."),
     key("pdf", Kind::Table(PDF), "How PDF files are read."),
     key(
         "diagnostics",
-        Kind::Map { keys: MapKeys::Codes, values: &Kind::Choice(LEVELS) },
+        Kind::Map {
+            keys: MapKeys::Codes,
+            values: &Kind::Choice(LEVELS),
+        },
         "Severity of single codes.",
     ),
     key("limits", Kind::Table(LIMITS), "Bounds on what is read."),
@@ -98,22 +138,57 @@ pub(super) static ROOT: &[Key] = &[
 
 static COLLECTION: &[Key] = &[
     required("name", Kind::Text, "Its name, unique."),
-    key("scope", Kind::Choice(SCOPES), "Which of the two kinds of result its chunks are."),
+    key(
+        "scope",
+        Kind::Choice(SCOPES),
+        "Which of the two kinds of result its chunks are.",
+    ),
     required("include", Kind::Globs, "Which files are its sources."),
     key("exclude", Kind::Globs, "Which of those are not."),
-    key("chunker", Kind::Choice(CHUNKERS), "How sources are cut into chunks; `auto` is `unit` for CSV and `window` for all else."),
+    key(
+        "chunker",
+        Kind::Choice(CHUNKERS),
+        "How sources are cut into chunks; `auto` is `unit` for CSV and `window` for all else.",
+    ),
     key("chunk", Kind::Table(CHUNK), "Sizes of chunks."),
-    key("authority", Kind::Tier, "How much its sources weigh against others."),
-    key("advisory", Kind::Bool, "Indexed, but never a reason for the index to be stale."),
-    key("authority_for", Kind::Tables(AUTHORITY_FOR), "Authorities of some of its files; later entries win."),
+    key(
+        "authority",
+        Kind::Tier,
+        "How much its sources weigh against others.",
+    ),
+    key(
+        "advisory",
+        Kind::Bool,
+        "Indexed, but never a reason for the index to be stale.",
+    ),
+    key(
+        "authority_for",
+        Kind::Tables(AUTHORITY_FOR),
+        "Authorities of some of its files; later entries win.",
+    ),
     key("unit", Kind::Tables(UNIT), "Finer units inside a document."),
-    key("registry", Kind::Tables(REGISTRY), "CSV files that are registries."),
+    key(
+        "registry",
+        Kind::Tables(REGISTRY),
+        "CSV files that are registries.",
+    ),
 ];
 
 static CHUNK: &[Key] = &[
     key("tokens", COUNT, "Tokens a chunk aims at."),
-    key("overlap", Kind::Integer { least: 0, most: 1_000_000 }, "Tokens that two neighbours share."),
-    key("max_pages", COUNT, "Most pages of a chunk; only for `cacg`."),
+    key(
+        "overlap",
+        Kind::Integer {
+            least: 0,
+            most: 1_000_000,
+        },
+        "Tokens that two neighbours share.",
+    ),
+    key(
+        "max_pages",
+        COUNT,
+        "Most pages of a chunk; only for `cacg`.",
+    ),
 ];
 
 static AUTHORITY_FOR: &[Key] = &[
@@ -123,21 +198,39 @@ static AUTHORITY_FOR: &[Key] = &[
 
 static UNIT: &[Key] = &[
     required("kind", Kind::Text, "The type its chunks get."),
-    required("pattern", Kind::Pattern, "A line that matches starts a unit; group 1 is its id."),
+    required(
+        "pattern",
+        Kind::Pattern,
+        "A line that matches starts a unit; group 1 is its id.",
+    ),
 ];
 
 static REGISTRY: &[Key] = &[
     required("file", Kind::Path, "The CSV file."),
-    key("name", Kind::Text, "Name of the registry; default: the file's stem."),
-    key("primary_key", Kind::Text, "Column of the key; default: the first."),
+    key(
+        "name",
+        Kind::Text,
+        "Name of the registry; default: the file's stem.",
+    ),
+    key(
+        "primary_key",
+        Kind::Text,
+        "Column of the key; default: the first.",
+    ),
     key(
         "foreign_keys",
-        Kind::Map { keys: MapKeys::Names, values: &Kind::Text },
+        Kind::Map {
+            keys: MapKeys::Names,
+            values: &Kind::Text,
+        },
         "Column to `registry.column` it refers to.",
     ),
     key(
         "fields",
-        Kind::Map { keys: MapKeys::Names, values: &Kind::Text },
+        Kind::Map {
+            keys: MapKeys::Names,
+            values: &Kind::Text,
+        },
         "Query filter to the column behind it.",
     ),
 ];
@@ -146,11 +239,22 @@ static REGISTRY: &[Key] = &[
 pub(super) static SOURCE: &[Key] = &[
     key("id", Kind::Text, "The source id: a-z, 0-9 and `_`."),
     key("title", Kind::Text, "Title."),
-    key("encoding", Kind::Encoding, "Encoding of the file, as the WHATWG names it; default: detected."),
-    key("format", Kind::Choice(FORMATS), "What the file is; default: told from its name and first bytes."),
+    key(
+        "encoding",
+        Kind::Encoding,
+        "Encoding of the file, as the WHATWG names it; default: detected.",
+    ),
+    key(
+        "format",
+        Kind::Choice(FORMATS),
+        "What the file is; default: told from its name and first bytes.",
+    ),
     key(
         "fields",
-        Kind::Map { keys: MapKeys::Names, values: &Kind::Text },
+        Kind::Map {
+            keys: MapKeys::Names,
+            values: &Kind::Text,
+        },
         "Query filter to this source's value.",
     ),
 ];
@@ -173,9 +277,30 @@ static PDF: &[Key] = &[key(
 )];
 
 static LIMITS: &[Key] = &[
-    key("bytes", Kind::Integer { least: 1, most: i64::MAX }, "Largest source file, in bytes."),
-    key("pages", Kind::Integer { least: 1, most: u32::MAX as i64 }, "Most pages of a PDF."),
-    key("text_bytes", Kind::Integer { least: 1, most: u32::MAX as i64 }, "Largest text of a source, in bytes."),
+    key(
+        "bytes",
+        Kind::Integer {
+            least: 1,
+            most: i64::MAX,
+        },
+        "Largest source file, in bytes.",
+    ),
+    key(
+        "pages",
+        Kind::Integer {
+            least: 1,
+            most: u32::MAX as i64,
+        },
+        "Most pages of a PDF.",
+    ),
+    key(
+        "text_bytes",
+        Kind::Integer {
+            least: 1,
+            most: u32::MAX as i64,
+        },
+        "Largest text of a source, in bytes.",
+    ),
 ];
 
 /// The JSON Schema (2020-12) of `kb.toml`.
@@ -200,8 +325,11 @@ fn table_schema(keys: &[Key]) -> Value {
         }
         properties.insert(key.name.to_owned(), schema);
     }
-    let required: Vec<&str> =
-        keys.iter().filter(|key| key.required).map(|key| key.name).collect();
+    let required: Vec<&str> = keys
+        .iter()
+        .filter(|key| key.required)
+        .map(|key| key.name)
+        .collect();
     let mut schema = json!({
         "type": "object",
         "properties": properties,
@@ -235,7 +363,8 @@ fn kind_schema(kind: &Kind) -> Value {
         Kind::Table(keys) => table_schema(keys),
         Kind::Tables(keys) => json!({ "type": "array", "items": table_schema(keys) }),
         Kind::Map { keys, values } => {
-            let mut schema = json!({ "type": "object", "additionalProperties": kind_schema(values) });
+            let mut schema =
+                json!({ "type": "object", "additionalProperties": kind_schema(values) });
             if *keys == MapKeys::Codes
                 && let Value::Object(object) = &mut schema
             {
