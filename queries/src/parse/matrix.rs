@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::card::SCHEMA_VERSION;
-use super::codes::AUTH_000;
 use super::json::{self, Member, Node, Value};
 use super::problem::{Problem, nearest, shown};
+use crate::diagnostic::registry::AUTH_000;
 
 /// A valid matrix.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]

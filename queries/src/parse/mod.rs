@@ -1,7 +1,6 @@
 //! Bytes to values: documents, cards, the source matrix, settings. Spans are kept.
 
 pub mod card;
-pub(crate) mod codes;
 pub mod document;
 pub(crate) mod json;
 pub mod manifest;

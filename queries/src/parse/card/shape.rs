@@ -3,7 +3,7 @@
 //! `citations.0`.
 
 use super::Citation;
-use crate::parse::codes::{CITE_001, CITE_002};
+use crate::diagnostic::registry::{CITE_001, CITE_002};
 use crate::parse::problem::{Problem, shown};
 
 /// The first of: a `chunk_id` of the wrong shape (CITE-001), an all-zero `chunk_hash` (CITE-002).

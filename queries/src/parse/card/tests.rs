@@ -109,7 +109,9 @@ fn each_fault_is_found_where_it_stands() {
         CARD.find("---\nThe body").unwrap(),
     );
     let citations = &CARD[from..to];
-    let cases: &[(&[(&str, &str)], &[&str])] = &[
+    /// Replacements in [`CARD`], and what is then found.
+    type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
+    let cases: &[Case] = &[
         // Fences.
         (
             &[("---\nschema", "\u{FEFF}---\nschema")],

@@ -99,7 +99,7 @@ impl Retractions {
 ///
 /// # Errors
 /// MAN-001 with the first reason.
-pub fn read_chunks(bytes: &[u8]) -> Result<ChunksManifest, Problem> {
+pub fn read_chunks(bytes: &[u8]) -> Result<ChunksManifest, Box<Problem>> {
     let manifest: ChunksManifest = read(bytes, WHAT)?;
     check(&manifest).map_err(|reason| broken(WHAT, reason))?;
     Ok(manifest)
@@ -109,7 +109,7 @@ pub fn read_chunks(bytes: &[u8]) -> Result<ChunksManifest, Problem> {
 ///
 /// # Errors
 /// MAN-001 with the first reason.
-pub fn read_retractions(bytes: &[u8]) -> Result<Retractions, Problem> {
+pub fn read_retractions(bytes: &[u8]) -> Result<Retractions, Box<Problem>> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Light {

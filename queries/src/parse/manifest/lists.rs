@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::codes::SUM_007;
 use super::super::problem::{Problem, shown};
 use super::{Version, broken, filled, hash, read, sorted_ids};
+use crate::diagnostic::registry::SUM_007;
 
 /// All sources.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub struct SourceRecord {
 ///
 /// # Errors
 /// MAN-001 with the first reason.
-pub fn read_sources(bytes: &[u8]) -> Result<SourcesManifest, Problem> {
+pub fn read_sources(bytes: &[u8]) -> Result<SourcesManifest, Box<Problem>> {
     const WHAT: &str = "sources manifest";
     let manifest: SourcesManifest = read(bytes, WHAT)?;
     let mut seen: HashSet<&str> = HashSet::new();
@@ -116,7 +116,7 @@ pub struct CardRecord {
 ///
 /// # Errors
 /// MAN-001 with the first reason.
-pub fn read_cards(bytes: &[u8]) -> Result<CardsManifest, Problem> {
+pub fn read_cards(bytes: &[u8]) -> Result<CardsManifest, Box<Problem>> {
     const WHAT: &str = "cards manifest";
     let manifest: CardsManifest = read(bytes, WHAT)?;
     check_cards(&manifest).map_err(|reason| broken(WHAT, reason))?;
@@ -211,7 +211,7 @@ pub struct Summary {
 ///
 /// # Errors
 /// SUM-007 if an entry has no `source_ids`, else MAN-001 with the first reason.
-pub fn read_summaries(bytes: &[u8]) -> Result<Summaries, Problem> {
+pub fn read_summaries(bytes: &[u8]) -> Result<Summaries, Box<Problem>> {
     const WHAT: &str = "summaries file";
     let summaries: Summaries = read(bytes, WHAT)?;
     let mut seen: HashSet<&str> = HashSet::new();
@@ -219,9 +219,8 @@ pub fn read_summaries(bytes: &[u8]) -> Result<Summaries, Problem> {
         let record = format!("entry `{}`", shown(&summary.id));
         let Some(source_ids) = &summary.source_ids else {
             let message = format!("the {record} of the summaries has no `source_ids`");
-            return Err(
-                Problem::new(SUM_007, 0..0, message).help("`kb index` writes the file anew")
-            );
+            let help = "`kb index` writes the file anew";
+            return Err(Box::new(Problem::new(SUM_007, 0..0, message).help(help)));
         };
         filled(
             &record,

@@ -17,9 +17,9 @@ pub use self::lists::{
     read_sources, read_summaries,
 };
 use super::card::{SCHEMA_VERSION, is_hex64};
-use super::codes::MAN_001;
 use super::json;
 use super::problem::Problem;
+use crate::diagnostic::registry::MAN_001;
 
 mod chunks;
 mod lists;
@@ -57,7 +57,7 @@ impl<'de> Deserialize<'de> for Version {
 }
 
 /// Reads JSON into a type; `what` names the file in the message.
-fn read<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, Problem> {
+fn read<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, Box<Problem>> {
     serde_json::from_slice(bytes).map_err(|error| {
         let text = String::from_utf8_lossy(bytes);
         let found = json::error_at(&text, &error);
@@ -72,13 +72,14 @@ fn read<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, Problem> {
         } else {
             0..0
         };
-        Problem::new(MAN_001, span, message)
+        Box::new(Problem::new(MAN_001, span, message))
     })
 }
 
 /// A broken invariant of a record.
-fn broken(what: &str, reason: impl fmt::Display) -> Problem {
-    Problem::new(MAN_001, 0..0, format!("the {what} is invalid: {reason}"))
+fn broken(what: &str, reason: impl fmt::Display) -> Box<Problem> {
+    let message = format!("the {what} is invalid: {reason}");
+    Box::new(Problem::new(MAN_001, 0..0, message))
 }
 
 fn hash(value: &str, record: &dyn fmt::Display, field: &str) -> Result<(), String> {

@@ -19,7 +19,7 @@ const CARDS: &str = fixture!("cards_manifest.json");
 const SUMMARIES: &str = fixture!("summaries.json");
 const SOURCES: &str = r#"{"schema_version":"cacg.v0","sources":[{"extracted_at":"1970-01-01T00:00:00Z","page_count":3,"parser_name":"p","parser_version":"1","schema_version":"cacg.v0","source_id":"sample","source_path":"sources/sample.pdf","source_sha256":"1694a2598d8402ee06f8c0be6a1defd8a3f85b2d7f896c25fa67b8c671a37895"}]}"#;
 
-fn reason<T>(result: Result<T, Problem>) -> String {
+fn reason<T>(result: Result<T, Box<Problem>>) -> String {
     match result {
         Ok(_) => "fine".to_owned(),
         Err(problem) => format!("{} {}", &problem.code.as_str()[5..], problem.message),

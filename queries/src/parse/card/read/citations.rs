@@ -3,9 +3,9 @@
 use super::{
     CITATION_FIELDS, CITATION_REQUIRED, Owner, RULES, Reader, TYPES, hash_label, rule, type_step,
 };
+use crate::diagnostic::registry::{CITE_002, CITE_003, FM_001, FM_008};
 use crate::diagnostic::{Applicability, Code};
 use crate::parse::card::{Citation, CitationEdge, PageRange, is_hex64, is_space};
-use crate::parse::codes::{CITE_002, CITE_003, FM_001, FM_008};
 use crate::parse::problem::{Problem, Replacement, Spanned};
 use crate::parse::yaml::{Entry, Scalar, ScalarKind, Value};
 use std::ops::Range;

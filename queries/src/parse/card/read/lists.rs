@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::{EDGE_FIELDS, EDGE_REQUIRED, LOAD, Owner, RULES, Reader, TYPES, rule, type_step};
+use crate::diagnostic::registry::{FM_008, SUM_003, SUM_004};
 use crate::parse::card::{Edge, EdgeType, TAG_MAX, TAG_MIN, TAGS_MAX};
-use crate::parse::codes::{FM_008, SUM_003, SUM_004};
 use crate::parse::problem::{Problem, Spanned, nearest, shown};
 use crate::parse::yaml::{Entry, Node, Value};
 use std::ops::Range;
@@ -176,7 +176,7 @@ impl<'t> Reader<'t> {
                 let rank = (TYPES, type_step("card_edges"), index + 1, detail);
                 let value = self.string(entry, field, owner, rank);
                 match (field, value) {
-                    ("target", Some((text, span))) if text.is_empty() => {
+                    ("target", Some(("", span))) => {
                         self.empty((RULES, rule::EDGES, index, 0), span, owner, field);
                     }
                     ("target", Some((text, span))) => {

@@ -8,12 +8,14 @@
 
 use std::ops::Range;
 
+use crate::diagnostic::registry::{
+    FM_001, FM_002, FM_003, FM_004, FM_007, FM_008, SUM_001, SUM_002,
+};
 use crate::diagnostic::{Applicability, Code};
 use crate::parse::card::fence::{self, Missing, Parts};
 use crate::parse::card::{
     ParsedCard, SCHEMA_VERSION, SUMMARY_MAX, SUMMARY_MIN, is_hex64, is_space,
 };
-use crate::parse::codes::{FM_001, FM_002, FM_003, FM_004, FM_007, FM_008, SUM_001, SUM_002};
 use crate::parse::problem::{Problem, Replacement, Spanned, nearest, shown};
 use crate::parse::yaml::{self, Entry, Node, Scalar, Value};
 
@@ -344,11 +346,13 @@ impl<'t> Reader<'t> {
                 Some(field)
             };
         }
-        let span = if entry.key.span.is_empty() {
-            entry.value.span.clone()
-        } else {
-            entry.key.span.clone()
-        };
+        let mut span = entry.key.span.clone();
+        if span.is_empty() {
+            // An explicit key (`? `) with nothing after it: the question mark is what can be seen.
+            let before = self.text.get(..span.start).unwrap_or_default().trim_end();
+            span =
+                before.len() - before.chars().next_back().map_or(0, char::len_utf8)..before.len();
+        }
         let name = shown(key);
         let near = nearest(key, fields.iter().copied());
         let help = match near {

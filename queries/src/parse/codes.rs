@@ -1,3 +1,0 @@
-//! The diagnostic codes that parsing emits.
-
-pub(crate) use crate::diagnostic::registry::*;
