@@ -8,7 +8,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub mod fingerprint;
+pub mod ledger;
 pub mod registry;
+
+pub use ledger::Ledger;
 
 /// How bad it is. Errors make a check fail, warnings and infos do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

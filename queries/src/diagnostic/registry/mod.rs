@@ -55,6 +55,13 @@ impl Entry {
         self.weight == Weight::Verdict
     }
 
+    /// Whether a project may give the finding this severity: any, unless the finding says "not
+    /// verified"; then none below its own.
+    pub fn allows(&self, severity: Severity) -> bool {
+        // The order of severities begins with the worst.
+        !self.verdict() || severity <= self.severity
+    }
+
     /// Whether the code is not emitted.
     pub fn is_reserved(&self) -> bool {
         matches!(self.status, Status::Reserved(_))

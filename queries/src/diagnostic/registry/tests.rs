@@ -199,3 +199,109 @@ proptest! {
         prop_assert!(nearest(&text, 3).len() <= 3);
     }
 }
+
+#[test]
+fn every_code_is_explained_with_an_example_and_its_correction() {
+    for entry in all() {
+        let code = entry.code;
+        let text = entry.explanation;
+        assert!(
+            (80..=700).contains(&text.chars().count()),
+            "{code}: {} characters",
+            text.chars().count()
+        );
+        assert!(text.ends_with('.') && !text.contains("  "), "{code}");
+        assert_eq!(
+            text.matches('`').count() % 2,
+            0,
+            "{code} has an open code span"
+        );
+        assert!(
+            !entry.language.is_empty() && !entry.failing.is_empty() && !entry.corrected.is_empty(),
+            "{code}"
+        );
+        assert_ne!(entry.failing, entry.corrected, "{code}");
+        for line in entry.failing.lines().chain(entry.corrected.lines()) {
+            assert_eq!(line, line.trim_end(), "{code}");
+            assert!(!line.starts_with("```"), "{code} would end its own fence");
+        }
+    }
+}
+
+#[test]
+fn explanations_name_only_codes_that_exist() {
+    for entry in all() {
+        let words = entry
+            .explanation
+            .split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        for word in words.filter(|word| is_code_shape(&format!("CACG-{word}"))) {
+            assert!(find(word).is_some(), "{} names {word}", entry.code);
+        }
+    }
+}
+
+#[test]
+fn toml_examples_of_corrected_settings_are_toml_and_json_ones_json() {
+    for entry in all() {
+        // A remark after the text is not part of it.
+        match entry.language {
+            "toml" => assert!(
+                toml::from_str::<toml::Table>(entry.corrected).is_ok(),
+                "{}",
+                entry.code
+            ),
+            "json" => {
+                assert!(
+                    serde_json::from_str::<serde_json::Value>(entry.corrected).is_ok(),
+                    "{}",
+                    entry.code
+                );
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn what_says_not_verified_is_no_info_and_what_is_info_says_nothing_of_the_kind() {
+    for entry in all() {
+        assert!(
+            !(entry.verdict() && entry.severity == Severity::Info),
+            "{}",
+            entry.code
+        );
+    }
+    // The codes that turn a citation's verdict keep their weight whoever edits the table.
+    for code in [
+        VERIFY_001, VERIFY_003, VERIFY_004, VERIFY_005, QUOTE_002, QUOTE_003, QUOTE_004, HASH_001,
+        HASH_003, CITE_004, CITE_005, CITE_006, AUTH_000, AUTH_001, AUTH_002, RETR_001, RETR_002,
+        RETR_003, MAN_001, PROOF_001, FRESH_001,
+    ] {
+        assert!(
+            entry(code).verdict() && entry(code).severity == Severity::Error,
+            "{code}"
+        );
+    }
+}
+
+#[test]
+fn a_verdict_is_never_lowered() {
+    use Severity::{Error, Info, Warning};
+    let table = [
+        (VERIFY_001, Error, true),
+        (VERIFY_001, Warning, false),
+        (VERIFY_001, Info, false),
+        (QUOTE_001, Error, true),
+        (QUOTE_001, Warning, true),
+        (QUOTE_001, Info, false),
+        (QUOTE_006, Info, true),
+        (HASH_002, Info, true),
+    ];
+    for (code, severity, allowed) in table {
+        assert_eq!(
+            entry(code).allows(severity),
+            allowed,
+            "{code} as {severity}"
+        );
+    }
+}
