@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use kbc_queries::diagnostic::fingerprint::fingerprints;
-use kbc_queries::diagnostic::{Diagnostic, Ledger};
+use kbc_queries::diagnostic::Diagnostic;
 
 pub mod explain;
 mod full;
@@ -40,14 +40,7 @@ pub enum Format {
     Junit,
 }
 
-/// What a check found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
-    /// Findings, in any order.
-    pub diagnostics: Vec<Diagnostic>,
-    /// Counts of what was checked.
-    pub ledger: Ledger,
-}
+pub use crate::session::Report;
 
 /// What the terminal can do. Only `Full` and `Short` look at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -15,9 +15,9 @@ use crate::workspace::apply_severity;
 use super::Session;
 
 /// The answer to a check.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// All findings, by path and position.
+    /// All findings. A session gives them by path and position.
     pub diagnostics: Vec<Diagnostic>,
     /// What was counted.
     pub ledger: Ledger,

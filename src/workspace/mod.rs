@@ -217,7 +217,7 @@ fn chunker(collection: &Collection, format: Format) -> Chunker {
 }
 
 /// Removes `.` and resolves `..` by name, without asking the file system.
-fn plain(path: &Path) -> PathBuf {
+pub fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {

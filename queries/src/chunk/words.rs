@@ -285,7 +285,7 @@ pub(super) fn cuts(text: &str) -> Vec<usize> {
 fn may_part(left: char, right: char) -> bool {
     let opens = |c| "([{<«‹“‘「『（【《〈〔［｛¿¡".contains(c);
     if opens(left) {
-        return false;
+        return opens(right);
     }
     match (left.is_alphanumeric(), right.is_alphanumeric()) {
         (true, true) => true,

@@ -97,6 +97,20 @@ pub(super) fn check(matcher: &Matcher<'_>, quote: &Quote<'_>, options: Options) 
     }
     fallback.keep(found, MatchClass::Normalized);
 
+    if text.contains(['*', '_', '`', '\\', '<', '&']) {
+        let found = normalized(matcher, &Folded::literal_quote(text));
+        if !found.good.is_empty() {
+            return settle(
+                matcher,
+                quote,
+                evidence,
+                options,
+                found.good,
+                MatchClass::Normalized,
+            );
+        }
+    }
+
     // Quotation marks around the whole quote belong to the card.
     let bare = unquoted(text);
     let folded = match bare {

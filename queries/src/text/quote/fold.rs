@@ -11,7 +11,7 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 
 use super::chars;
-use super::markup::{self, Stand};
+use super::markup::{self, Mark, Stand};
 use super::verdict::{Folding, Foldings};
 use crate::text::canonical;
 
@@ -93,6 +93,15 @@ impl<'a> Folded<'a> {
     ///
     /// A text of more than 4 GiB is not folded.
     pub fn new(text: &'a str, is_quote: bool) -> Self {
+        Self::with_marks(text, is_quote, markup::marks(text))
+    }
+
+    /// Folds a quote in which asterisks, backslashes and the like are meant as such.
+    pub fn literal_quote(text: &'a str) -> Self {
+        Self::with_marks(text, true, Vec::new())
+    }
+
+    fn with_marks(text: &'a str, is_quote: bool, marks: Vec<Mark>) -> Self {
         let mut builder = Builder {
             text,
             items: Vec::with_capacity(text.len()),
@@ -102,7 +111,7 @@ impl<'a> Folded<'a> {
             script: None,
         };
         if u32::try_from(text.len()).is_ok() {
-            builder.run(is_quote);
+            builder.run(is_quote, marks);
         }
         Folded {
             text,
@@ -153,9 +162,8 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn run(&mut self, is_quote: bool) {
+    fn run(&mut self, is_quote: bool, marks: Vec<Mark>) {
         let text = self.text;
-        let marks = markup::marks(text);
         let mut marks = marks.into_iter().peekable();
         // A script opened by a tag lasts until its closing tag.
         let mut tagged = None;
@@ -168,9 +176,14 @@ impl Builder<'_> {
                 match stand {
                     Stand::Nothing => self.before = self.before.with(Folding::Markup),
                     Stand::Gap => self.gap(range, Folding::Markup),
-                    Stand::SuperscriptStart => tagged = Some(Script::Super),
-                    Stand::SubscriptStart => tagged = Some(Script::Sub),
-                    Stand::ScriptEnd => tagged = None,
+                    Stand::SuperscriptStart | Stand::SubscriptStart | Stand::ScriptEnd => {
+                        self.before = self.before.with(Folding::Markup);
+                        tagged = match stand {
+                            Stand::SuperscriptStart => Some(Script::Super),
+                            Stand::SubscriptStart => Some(Script::Sub),
+                            _ => None,
+                        };
+                    }
                     Stand::Char(c) => {
                         let folds = Foldings::of(Folding::Markup);
                         self.character(c, range, folds, tagged);

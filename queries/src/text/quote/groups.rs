@@ -299,8 +299,12 @@ fn paragraphs(folded: &Folded<'_>) -> Vec<Group> {
             ranges.get(index + run),
             ranges.get(index),
             ranges.get(index + run - 1),
-        ) && interrupts(text.get(before.clone()), text.get(after.clone()))
-        {
+        ) && interrupts(
+            text.get(before.clone()),
+            text.get(after.clone()),
+            text.get(first.start..last.end)
+                .is_some_and(|inner| inner.contains(|c: char| c.is_numeric())),
+        ) {
             found.push(cover(folded, first.start..last.end));
         }
         index += run;
@@ -374,20 +378,17 @@ fn is_furniture(text: &str) -> bool {
 }
 
 /// Whether `before` breaks off within a sentence that `after` goes on with.
-fn interrupts(before: Option<&str>, after: Option<&str>) -> bool {
-    let ends = before
-        .and_then(|text| text.chars().next_back())
-        .is_some_and(|c| chars::is_wordish(c) || c == ',');
-    let goes_on = after
-        .and_then(|text| text.chars().next())
-        .is_some_and(|c| c.is_alphabetic() && !c.is_uppercase());
-    // A list of short items is text: "sugar", "Salt", "flour".
+///
+/// A list of short items is text ("sugar", "Salt", "flour"); what is `numbered` is less likely to be one.
+fn interrupts(before: Option<&str>, after: Option<&str>, numbered: bool) -> bool {
+    let least = if numbered { 2 } else { 4 };
     let long = |text: Option<&str>| {
         text.is_some_and(|text| {
-            text.split_whitespace().take(3).count() >= 3 || text.chars().any(chars::is_spaceless)
+            text.split_whitespace().take(least).count() >= least
+                || text.chars().any(chars::is_spaceless)
         })
     };
-    ends && goes_on && long(before) && long(after)
+    interrupts_line(before, after) && long(before) && long(after)
 }
 
 /// The last line of a page and the first one of the next, where they read as furniture.

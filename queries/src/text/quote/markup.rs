@@ -65,8 +65,16 @@ pub(super) fn marks(text: &str) -> Vec<Mark> {
 struct Open {
     star: Option<Range<usize>>,
     low_line: Option<Range<usize>>,
-    inner_stars: Option<Range<usize>>,
+    inner_stars: Option<Stars>,
     brackets: Vec<usize>,
+}
+
+/// A run of two or three asterisks that may open bold text.
+#[derive(Clone)]
+struct Stars {
+    range: Range<usize>,
+    /// Whether it stands before a word and is a mark in any case.
+    outer: bool,
 }
 
 struct Scan<'a> {
@@ -204,7 +212,13 @@ impl Scan<'_> {
         match (byte, run) {
             (b'*', 2 | 3) => {
                 if opens || closes {
-                    self.push(range, Stand::Nothing);
+                    self.push(range.clone(), Stand::Nothing);
+                    if closes
+                        && let Some(opener) = self.open.inner_stars.take_if(|open| !open.outer)
+                    {
+                        self.inner_pair(opener, None);
+                    }
+                    self.open.inner_stars = opens.then_some(Stars { range, outer: true });
                 } else if word_before && word_after {
                     self.inner_stars(range);
                 }
@@ -237,20 +251,53 @@ impl Scan<'_> {
         run
     }
 
-    /// `un**believ**able`: bold inside a word, only around letters, never around an exponent.
+    /// Bold that begins or ends inside a word.
     fn inner_stars(&mut self, range: Range<usize>) {
-        if let Some(opener) = self.open.inner_stars.take()
-            && let Some(inner) = self.text.get(opener.end..range.start)
-            && inner.len() >= 3
-            && inner.chars().all(char::is_alphabetic)
-            && self.before(opener.start).is_some_and(char::is_alphabetic)
-            && self.after(range.end).is_some_and(char::is_alphabetic)
-        {
-            self.push(opener, Stand::Nothing);
-            self.push(range, Stand::Nothing);
-            return;
+        match self.open.inner_stars.take() {
+            Some(opener) if self.inner_pair(opener.clone(), Some(range.clone())) => {}
+            _ => {
+                self.open.inner_stars = Some(Stars {
+                    range,
+                    outer: false,
+                })
+            }
         }
-        self.open.inner_stars = Some(range);
+    }
+
+    /// `un**believ**able`, `un**able** to`, `**un**able`: only around letters, never an exponent.
+    fn inner_pair(&mut self, opener: Stars, closer: Option<Range<usize>>) -> bool {
+        let end = match (&closer, self.marks.last()) {
+            (Some(closer), _) => closer.start,
+            (None, Some((outer, _))) => outer.start,
+            (None, None) => return false,
+        };
+        // `a**b**c` is a power.
+        let least = if opener.outer || closer.is_none() {
+            1
+        } else {
+            3
+        };
+        let letters = self
+            .text
+            .get(opener.range.end..end)
+            .is_some_and(|inner| inner.len() >= least && inner.chars().all(char::is_alphabetic));
+        let before = opener.outer
+            || self
+                .before(opener.range.start)
+                .is_some_and(char::is_alphabetic);
+        let after = closer
+            .as_ref()
+            .is_none_or(|closer| self.after(closer.end).is_some_and(char::is_alphabetic));
+        if !letters || !before || !after {
+            return false;
+        }
+        if !opener.outer {
+            self.push(opener.range, Stand::Nothing);
+        }
+        if let Some(closer) = closer {
+            self.push(closer, Stand::Nothing);
+        }
+        true
     }
 
     fn open_bracket(&mut self, at: usize) -> usize {
