@@ -501,7 +501,7 @@ impl Session {
             };
             if let Err(problem) = take_published(index, &bytes, &mut context.published) {
                 let text = String::from_utf8_lossy(&bytes);
-                context.diagnostics.extend(place_problems(shown, &text, &[problem]));
+                context.diagnostics.extend(place_problems(shown, &text, &[*problem]));
             }
         }
         if context.diagnostics.len() == before
@@ -624,7 +624,7 @@ fn take_published(
     index: usize,
     bytes: &[u8],
     published: &mut Published,
-) -> Result<(), kbc_queries::parse::problem::Problem> {
+) -> Result<(), Box<kbc_queries::parse::problem::Problem>> {
     match index {
         0 => {
             let manifest = manifest::read_sources(bytes)?;
