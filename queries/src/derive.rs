@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::Db;
 use crate::chunk::{self, ChunkError, Chunker, Chunks, DocumentView};
+use crate::commit::hash::{self, Digest};
 use crate::documents::{Derived, LoadError};
 use crate::input::{CardFile, FileStatus, SourceFile};
-use crate::commit::hash::{self, Digest};
 use crate::parse::card::{Citation, ParsedCard, parse as parse_card};
 use crate::parse::document::{Document, Format, Notice};
 use crate::parse::problem::Spanned;
 use crate::system::ReadFailure;
-use crate::Db;
 
 /// What a source gives, without its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,12 +42,10 @@ pub enum SourceFailure {
 pub fn load_document(db: &dyn Db, file: SourceFile) -> Result<Arc<Document>, LoadError> {
     match file.status(db) {
         FileStatus::Failed(failure) => Err(LoadError::Read(failure.clone())),
-        FileStatus::Present(fingerprint) => db.documents().load(
-            db.system(),
-            file.path(db),
-            *fingerprint,
-            file.recipe(db),
-        ),
+        FileStatus::Present(fingerprint) => {
+            db.documents()
+                .load(db.system(), file.path(db), *fingerprint, file.recipe(db))
+        }
     }
 }
 
@@ -72,7 +70,11 @@ pub fn source(db: &dyn Db, file: SourceFile) -> Result<Arc<SourceDerivation>, So
     };
     db.documents().note_derived(
         file.path(db),
-        Derived { fingerprint, recipe: recipe.clone(), derivation: derivation.clone() },
+        Derived {
+            fingerprint,
+            recipe: recipe.clone(),
+            derivation: derivation.clone(),
+        },
     );
     Ok(derivation)
 }
@@ -130,13 +132,16 @@ pub fn cited_chunk(
     let list = &derivation.chunks.list;
     // Ordinals count from 0 without a gap, so the ordinal is the index.
     let index = ordinal as usize;
-    Ok(list.get(index).filter(|chunk| chunk.start_page == start_page).map(|chunk| CitedChunk {
-        index,
-        hash: chunk.hash,
-        start_page: chunk.start_page,
-        end_page: chunk.end_page,
-        next: list.get(index + 1).map(|next| next.hash),
-    }))
+    Ok(list
+        .get(index)
+        .filter(|chunk| chunk.start_page == start_page)
+        .map(|chunk| CitedChunk {
+            index,
+            hash: chunk.hash,
+            start_page: chunk.start_page,
+            end_page: chunk.end_page,
+            next: list.get(index + 1).map(|next| next.hash),
+        }))
 }
 
 /// A card's text, read through the one door.
@@ -173,7 +178,9 @@ pub fn derive_card(text: &str) -> CardDerivation {
     let parsed = parse_card(text);
     let hash = parsed.complete().map(|model| {
         let body = parsed.body_text(text);
-        hash::card_hash(&model.frontmatter_value(), body).to_string().into()
+        hash::card_hash(&model.frontmatter_value(), body)
+            .to_string()
+            .into()
     });
     CardDerivation { parsed, hash }
 }
@@ -189,11 +196,15 @@ pub fn card(db: &dyn Db, file: CardFile) -> Result<CardDerivation, ReadFailure> 
 #[salsa::tracked(returns(ref))]
 pub fn citation(db: &dyn Db, file: CardFile, index: u32) -> Option<Citation> {
     let derivation = card(db, file).as_ref().ok()?;
-    derivation.parsed.citations.get(index as usize).map(|citation| {
-        let mut citation = citation.clone();
-        rebase(&mut citation);
-        citation
-    })
+    derivation
+        .parsed
+        .citations
+        .get(index as usize)
+        .map(|citation| {
+            let mut citation = citation.clone();
+            rebase(&mut citation);
+            citation
+        })
 }
 
 fn rebase(citation: &mut Citation) {
@@ -218,5 +229,9 @@ pub fn reading(db: &dyn Db, file: CardFile) -> Option<Arc<str>> {
         return Some(reading.clone());
     }
     let derivation = card(db, file).as_ref().ok()?;
-    derivation.parsed.reading_id.as_ref().map(|reading| (*reading.value).into())
+    derivation
+        .parsed
+        .reading_id
+        .as_ref()
+        .map(|reading| (*reading.value).into())
 }

@@ -5,7 +5,10 @@
 //! name that nobody has yet is an input that says so, so that giving it a file later wakes
 //! exactly the queries that asked.
 
-#![allow(missing_docs, reason = "salsa makes functions that cannot carry documentation")]
+#![allow(
+    missing_docs,
+    reason = "salsa makes functions that cannot carry documentation"
+)]
 
 use std::sync::Arc;
 
@@ -13,11 +16,11 @@ use dashmap::DashMap;
 use salsa::{Durability, Setter};
 use serde::{Deserialize, Serialize};
 
+use crate::Db;
 use crate::chunk::Chunker;
 use crate::derive::SourceDerivation;
 use crate::parse::document::ExtractOptions;
 use crate::system::{Fingerprint, ReadFailure};
-use crate::Db;
 
 /// A file as the last look at the disk found it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -149,12 +152,18 @@ impl Names {
 
     /// Every source id that was mentioned, in no order.
     pub fn source_ids(&self) -> Vec<Arc<str>> {
-        self.sources.iter().map(|entry| entry.key().clone()).collect()
+        self.sources
+            .iter()
+            .map(|entry| entry.key().clone())
+            .collect()
     }
 
     /// Every reading that was mentioned, in no order.
     pub fn reading_ids(&self) -> Vec<Arc<str>> {
-        self.readings.iter().map(|entry| entry.key().clone()).collect()
+        self.readings
+            .iter()
+            .map(|entry| entry.key().clone())
+            .collect()
     }
 
     /// The input of a reading, made on first mention.

@@ -114,7 +114,10 @@ pub fn prepare_directory(root: &Path) -> std::io::Result<()> {
     }
     for (name, text) in [
         (".gitignore", "*\n"),
-        ("CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# Derived state of kb. Safe to delete.\n"),
+        (
+            "CACHEDIR.TAG",
+            "Signature: 8a477f597d28d172789f06886806bc55\n# Derived state of kb. Safe to delete.\n",
+        ),
     ] {
         let path = directory.join(name);
         if !path.exists() {
@@ -156,10 +159,14 @@ impl Cache {
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(Trouble::of)?;
-        connection.busy_timeout(Duration::from_secs(5)).map_err(Trouble::of)?;
+        connection
+            .busy_timeout(Duration::from_secs(5))
+            .map_err(Trouble::of)?;
         // Losing the last commit costs time, never a result, so no commit waits for the disk.
         connection
-            .execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY;")
+            .execute_batch(
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY;",
+            )
             .map_err(Trouble::of)?;
         let version: i64 = connection
             .query_row("PRAGMA user_version", [], |row| row.get(0))
@@ -195,14 +202,19 @@ impl Cache {
         let rows = statement
             .query_map([table.number()], |row| Ok((row.get(0)?, row.get(1)?)))
             .map_err(|error| error.to_string())?;
-        rows.collect::<Result<_, _>>().map_err(|error| error.to_string())
+        rows.collect::<Result<_, _>>()
+            .map_err(|error| error.to_string())
     }
 
     /// A trace, if there is one.
     pub fn trace(&self, key: Fingerprint) -> Option<Vec<u8>> {
         self.connection
             .prepare_cached("SELECT value FROM trace WHERE key = ?1")
-            .and_then(|mut statement| statement.query_row([&key.0[..]], |row| row.get(0)).optional())
+            .and_then(|mut statement| {
+                statement
+                    .query_row([&key.0[..]], |row| row.get(0))
+                    .optional()
+            })
             .ok()
             .flatten()
     }
@@ -236,8 +248,11 @@ impl Cache {
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|error| error.to_string())?;
         let apply = || -> rusqlite::Result<()> {
-            let run: i64 = transaction
-                .query_row("SELECT coalesce(max(run), 0) + 1 FROM trace", [], |row| row.get(0))?;
+            let run: i64 = transaction.query_row(
+                "SELECT coalesce(max(run), 0) + 1 FROM trace",
+                [],
+                |row| row.get(0),
+            )?;
             {
                 let mut state = transaction.prepare_cached(
                     "INSERT INTO state (kind, bucket, entries) VALUES (?1, ?2, ?3)

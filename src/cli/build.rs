@@ -19,7 +19,9 @@ use super::{CommandResult, Outcome, World, progress};
 /// Findings do not stop it: what is sound is published, and the exit status is 1. Files whose
 /// bytes would not change are left alone.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  kb build\n  kb build --locked        # in CI: fail when out/ is not what the inputs give")]
+#[command(
+    after_help = "Examples:\n  kb build\n  kb build --locked        # in CI: fail when out/ is not what the inputs give"
+)]
 pub struct Arguments {
     /// Write nothing; fail when out/ is not what the inputs give
     #[arg(long)]
@@ -78,15 +80,29 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     };
     let mut session = Session::open(project, options);
     let mut report = session.report();
-    let blocked = extra.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    let published = if blocked { None } else { Some(publish_set(&mut session, &report, arguments.locked, &out, &shown)) };
+    let blocked = extra
+        .iter()
+        .any(|diagnostic| diagnostic.severity == Severity::Error);
+    let published = if blocked {
+        None
+    } else {
+        Some(publish_set(
+            &mut session,
+            &report,
+            arguments.locked,
+            &out,
+            &shown,
+        ))
+    };
     session.record();
     drop(lock);
     extra.extend(session.notice());
     let mut note = None;
     match published {
         Some(Published::Not(diagnostic)) => extra.push(diagnostic),
-        Some(Published::Changed(names)) => note = Some(format!("wrote {shown}/: {}", names.join(", "))),
+        Some(Published::Changed(names)) => {
+            note = Some(format!("wrote {shown}/: {}", names.join(", ")))
+        }
         Some(Published::Unchanged) => note = Some(format!("{shown}/ is up to date")),
         None => {}
     }
@@ -94,7 +110,9 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         report.ledger.count(diagnostic.severity);
         report.diagnostics.push(diagnostic);
     }
-    report.diagnostics.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    report
+        .diagnostics
+        .sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
     output::print(world, &session, &report, arguments.format.format())?;
     if let Some(note) = note.filter(|_| arguments.format.is_for_people()) {
         let _ = writeln!(io::stderr(), "{note}");
@@ -102,13 +120,20 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     if arguments.run.stats {
         output::print_stats(&session, &session.stats);
     }
-    Ok(if report.fails(false) { Outcome::Findings } else { Outcome::Fine })
+    Ok(if report.fails(false) {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
 }
 
 fn cannot(shown: &str, reason: &str) -> Diagnostic {
-    Diagnostic::new(registry::BUILD_002, format!("{shown}/ was not published: {reason}"))
-        .in_file(shown)
-        .help("mend that and build again; what was published before is unchanged")
+    Diagnostic::new(
+        registry::BUILD_002,
+        format!("{shown}/ was not published: {reason}"),
+    )
+    .in_file(shown)
+    .help("mend that and build again; what was published before is unchanged")
 }
 
 fn publish_set(
@@ -126,7 +151,10 @@ fn publish_set(
     }
     let records_unusable = report.diagnostics.iter().any(|diagnostic| {
         diagnostic.code == registry::MAN_001
-            && diagnostic.file.as_deref().is_some_and(|file| file.starts_with(shown))
+            && diagnostic
+                .file
+                .as_deref()
+                .is_some_and(|file| file.starts_with(shown))
     });
     if records_unusable {
         return Published::Not(cannot(
@@ -143,9 +171,15 @@ fn publish_set(
     let result = if locked {
         compare_locked(session, shown, out)
     } else {
-        stage(session, out, shown).and_then(|staging| staging.commit()).map(|names| {
-            if names.is_empty() { Published::Unchanged } else { Published::Changed(names) }
-        })
+        stage(session, out, shown)
+            .and_then(|staging| staging.commit())
+            .map(|names| {
+                if names.is_empty() {
+                    Published::Unchanged
+                } else {
+                    Published::Changed(names)
+                }
+            })
     };
     match result {
         Ok(published) => {
@@ -158,7 +192,11 @@ fn publish_set(
     }
 }
 
-fn stage(session: &mut Session, out: &std::path::Path, shown: &str) -> Result<Staging, PublishError> {
+fn stage(
+    session: &mut Session,
+    out: &std::path::Path,
+    shown: &str,
+) -> Result<Staging, PublishError> {
     let mut staging = Staging::begin(out, shown)?;
     match set::assemble(session, &mut staging) {
         Ok(()) => Ok(staging),
@@ -175,7 +213,10 @@ fn compare_locked(
     shown: &str,
     out: &std::path::Path,
 ) -> Result<Published, PublishError> {
-    let wrong = |error: io::Error| PublishError { doing: "cannot compare".to_owned(), error };
+    let wrong = |error: io::Error| PublishError {
+        doing: "cannot compare".to_owned(),
+        error,
+    };
     let folder = tempfile::tempdir().map_err(wrong)?;
     let mut staging = Staging::begin(folder.path(), shown)?;
     set::assemble(session, &mut staging)?;
@@ -188,7 +229,10 @@ fn compare_locked(
     Ok(Published::Not(
         Diagnostic::new(
             registry::BUILD_001,
-            format!("{shown}/ is not what the inputs give: {} would change", differing.join(", ")),
+            format!(
+                "{shown}/ is not what the inputs give: {} would change",
+                differing.join(", ")
+            ),
         )
         .in_file(shown)
         .help("run `kb build` and commit what it writes")

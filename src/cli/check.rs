@@ -18,7 +18,9 @@ use super::{CommandResult, Failure, Outcome, World, progress};
 /// Exit status 0: nothing is wrong. 1: there are errors. 2: nothing was checked, or the command
 /// could not do its work.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  kb check\n  kb check cards/tls/protocol-versions.md --format short\n  kb check --format sarif > kb.sarif\n  kb check --deny warnings --stats")]
+#[command(
+    after_help = "Examples:\n  kb check\n  kb check cards/tls/protocol-versions.md --format short\n  kb check --format sarif > kb.sarif\n  kb check --deny warnings --stats"
+)]
 pub struct Arguments {
     /// Cards, or folders of cards; everything when none is given
     paths: Vec<PathBuf>,
@@ -117,7 +119,12 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     if arguments.run.stats {
         output::print_stats(&session, &session.stats);
     }
-    conclude(&report, empty, arguments.allow_empty || cacg, arguments.deny.is_some())
+    conclude(
+        &report,
+        empty,
+        arguments.allow_empty || cacg,
+        arguments.deny.is_some(),
+    )
 }
 
 fn conclude(report: &Report, empty: bool, allow_empty: bool, deny_warnings: bool) -> CommandResult {
@@ -144,7 +151,11 @@ fn select(
     for path in paths {
         let at = root.join(path);
         if at.is_dir() {
-            for entry in walkdir::WalkDir::new(&at).sort_by_file_name().into_iter().flatten() {
+            for entry in walkdir::WalkDir::new(&at)
+                .sort_by_file_name()
+                .into_iter()
+                .flatten()
+            {
                 if let Some(found) = crate::workspace::discover::relative(root, entry.path())
                     && entry.file_type().is_file()
                     && matcher.role(&found).0 == Some(crate::workspace::discover::Role::Card)
@@ -161,7 +172,9 @@ fn select(
         }
     }
     if selected.is_empty() {
-        return Err(Failure("there are no cards below the paths given".to_owned()));
+        return Err(Failure(
+            "there are no cards below the paths given".to_owned(),
+        ));
     }
     Ok(selected)
 }

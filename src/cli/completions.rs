@@ -10,7 +10,9 @@ use super::{CommandResult, Failure, Outcome, definition};
 
 /// Print a completion script for a shell
 #[derive(Args)]
-#[command(after_help = "Example:\n  kb completions bash > ~/.local/share/bash-completion/completions/kb")]
+#[command(
+    after_help = "Example:\n  kb completions bash > ~/.local/share/bash-completion/completions/kb"
+)]
 pub struct Arguments {
     /// The shell
     shell: Shell,

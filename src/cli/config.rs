@@ -13,7 +13,9 @@ use super::{CommandResult, Outcome, World};
 
 /// Print the settings in force and where each comes from
 #[derive(Args)]
-#[command(after_help = "Examples:\n  kb config\n  kb config --json\n  kb config --schema > kb.schema.json")]
+#[command(
+    after_help = "Examples:\n  kb config\n  kb config --json\n  kb config --schema > kb.schema.json"
+)]
 pub struct Arguments {
     /// Print a JSON Schema of kb.toml
     #[arg(long, conflicts_with = "json")]
@@ -48,7 +50,11 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         }
     } else {
         let _ = writeln!(text, "# project: {}", project.root.display());
-        let width = entries.iter().map(|e| e.key.len() + e.value.len() + 3).filter(|w| *w < 64).max();
+        let width = entries
+            .iter()
+            .map(|e| e.key.len() + e.value.len() + 3)
+            .filter(|w| *w < 64)
+            .max();
         for entry in &entries {
             let origin = match entry.origin {
                 Origin::Default => "default".to_owned(),
@@ -62,9 +68,22 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     if project.diagnostics.is_empty() {
         return Ok(Outcome::Fine);
     }
-    let report = Report { diagnostics: project.diagnostics.clone(), ..Report::default() };
+    let report = Report {
+        diagnostics: project.diagnostics.clone(),
+        ..Report::default()
+    };
     let misconfigured = project.is_misconfigured();
-    let session = Session::look_only(project, Options { no_cache: true, ..Options::default() });
+    let session = Session::look_only(
+        project,
+        Options {
+            no_cache: true,
+            ..Options::default()
+        },
+    );
     super::output::print_findings(world, &session, &report, Format::Full)?;
-    Ok(if misconfigured { Outcome::Findings } else { Outcome::Fine })
+    Ok(if misconfigured {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
 }

@@ -37,11 +37,17 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     session.ensure_sha256();
     let diagnostics = judge(&session);
     session.record();
-    let mut report = Report { diagnostics, ..Report::default() };
+    let mut report = Report {
+        diagnostics,
+        ..Report::default()
+    };
     for diagnostic in &report.diagnostics {
         report.ledger.count(diagnostic.severity);
     }
-    let red = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    let red = report
+        .diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.severity == Severity::Error);
     if arguments.format.is_for_people() {
         output::print_findings(world, &session, &report, arguments.format.format())?;
         super::write_out(if red {
@@ -55,7 +61,11 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     if arguments.run.stats {
         output::print_stats(&session, &session.stats);
     }
-    Ok(if red { Outcome::Findings } else { Outcome::Fine })
+    Ok(if red {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
 }
 
 fn judge(session: &Session) -> Vec<Diagnostic> {
@@ -88,7 +98,9 @@ fn judge(session: &Session) -> Vec<Diagnostic> {
                     format!("the index manifest cannot be understood: {error}"),
                 )
                 .in_file(shown)
-                .help(format!("run `kb build`; this program writes `{SCHEMA_VERSION}`")),
+                .help(format!(
+                    "run `kb build`; this program writes `{SCHEMA_VERSION}`"
+                )),
             );
             return diagnostics;
         }
@@ -101,7 +113,11 @@ fn judge(session: &Session) -> Vec<Diagnostic> {
                     registry::FRESH_003,
                     format!(
                         "{} its manifest says",
-                        if found.is_none() { "the file is missing, unlike what" } else { "the file is not the one that" }
+                        if found.is_none() {
+                            "the file is missing, unlike what"
+                        } else {
+                            "the file is not the one that"
+                        }
                     ),
                 )
                 .in_file(format!("{}/{name}", session.project.settings.out))
@@ -113,19 +129,39 @@ fn judge(session: &Session) -> Vec<Diagnostic> {
         .collections
         .iter()
         .flat_map(|collection| &collection.documents)
-        .filter_map(|document| Some((document.path.clone(), (document.chunk_count, document.commitment?))))
+        .filter_map(|document| {
+            Some((
+                document.path.clone(),
+                (document.chunk_count, document.commitment?),
+            ))
+        })
         .collect();
     let today = set::inputs(session, &|path| {
         let (leaf_count, commitment) = counts.get(path).copied()?;
-        Some(kbc_queries::emit::records::DocumentCommitment { leaf_count, root: commitment, commitment })
+        Some(kbc_queries::emit::records::DocumentCommitment {
+            leaf_count,
+            root: commitment,
+            commitment,
+        })
     });
     for drift in compare(&published, &today) {
-        let severity = if drift.advisory { Severity::Warning } else { Severity::Error };
+        let severity = if drift.advisory {
+            Severity::Warning
+        } else {
+            Severity::Error
+        };
         let mut diagnostic = Diagnostic::new(
             registry::FRESH_001,
-            format!("{} since the set was published: {}", drift.change, drift.detail),
+            format!(
+                "{} since the set was published: {}",
+                drift.change, drift.detail
+            ),
         )
-        .help(if drift.advisory { "advice only: rebuild when it suits" } else { "run `kb build`" })
+        .help(if drift.advisory {
+            "advice only: rebuild when it suits"
+        } else {
+            "run `kb build`"
+        })
         .data("change", drift.change)
         .data("part", drift.part);
         diagnostic.severity = severity;

@@ -86,14 +86,19 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     super::write_out(&format!(
         "made {shown}: {}\n\nnext:\n  {}kb check",
         FILES.join(", "),
-        if arguments.folder.as_os_str() == "." { String::new() } else { format!("cd {shown}\n  ") }
+        if arguments.folder.as_os_str() == "." {
+            String::new()
+        } else {
+            format!("cd {shown}\n  ")
+        }
     ))?;
     Ok(Outcome::Fine)
 }
 
 fn write(root: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = root.join(name);
-    let wrong = |error: std::io::Error| Failure(format!("cannot write {}: {error}", path.display()));
+    let wrong =
+        |error: std::io::Error| Failure(format!("cannot write {}: {error}", path.display()));
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(wrong)?;
     }
@@ -104,13 +109,25 @@ fn write(root: &Path, name: &str, text: &str) -> Result<(), Failure> {
 
 fn first_card(root: &Path) -> Result<String, Failure> {
     let project = Project::open(root.to_path_buf())?;
-    let mut session =
-        Session::look_only(project, Options { no_cache: true, ..Options::default() });
-    let id = session.source_named("how_a_citation_is_checked").map_err(Failure)?;
+    let mut session = Session::look_only(
+        project,
+        Options {
+            no_cache: true,
+            ..Options::default()
+        },
+    );
+    let id = session
+        .source_named("how_a_citation_is_checked")
+        .map_err(Failure)?;
     let (texts, hashes) = session.chunk_texts(&id).map_err(Failure)?;
-    let found = texts.iter().zip(&hashes).find(|((_, _, text), _)| text.contains(QUOTE));
+    let found = texts
+        .iter()
+        .zip(&hashes)
+        .find(|((_, _, text), _)| text.contains(QUOTE));
     let Some(((page, ordinal, _), hash)) = found else {
-        return Err(Failure("the first source does not hold the first quote".to_owned()));
+        return Err(Failure(
+            "the first source does not hold the first quote".to_owned(),
+        ));
     };
     Ok(format!(
         r#"---

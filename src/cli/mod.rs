@@ -45,10 +45,21 @@ pub struct Cli {
 #[derive(Args)]
 struct Global {
     /// The project's folder [default: the nearest folder upward with a kb.toml]
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help_heading = "Global options"
+    )]
     project: Option<PathBuf>,
     /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Global options"
+    )]
     color: Color,
     /// Worker threads [default: one per core]
     #[arg(long, global = true, value_name = "N", help_heading = "Global options")]
@@ -126,15 +137,18 @@ impl World {
 
     /// A path given on the command line, relative to the project's root, with `/`.
     fn in_project(&self, project: &Project, path: &Path) -> Result<String, Failure> {
-        let absolute = if path.is_absolute() { path.to_path_buf() } else { self.current.join(path) };
+        let absolute = if path.is_absolute() {
+            path.to_path_buf()
+        } else {
+            self.current.join(path)
+        };
         let absolute = crate::workspace::plain(&absolute);
-        let found = crate::workspace::discover::relative(&project.root, &absolute)
-            .or_else(|| {
-                // The same folder may have two names, by a link.
-                let root = project.root.canonicalize().ok()?;
-                let absolute = absolute.canonicalize().ok()?;
-                crate::workspace::discover::relative(&root, &absolute)
-            });
+        let found = crate::workspace::discover::relative(&project.root, &absolute).or_else(|| {
+            // The same folder may have two names, by a link.
+            let root = project.root.canonicalize().ok()?;
+            let absolute = absolute.canonicalize().ok()?;
+            crate::workspace::discover::relative(&root, &absolute)
+        });
         found.filter(|path| !path.is_empty()).ok_or_else(|| {
             Failure(format!(
                 "{} is not in the project {}; give a path below it",
@@ -170,14 +184,24 @@ pub fn main() -> ExitCode {
     };
     let current = match std::env::current_dir() {
         Ok(current) => current,
-        Err(error) => return fail(&Failure(format!("the current folder cannot be used: {error}"))),
+        Err(error) => {
+            return fail(&Failure(format!(
+                "the current folder cannot be used: {error}"
+            )));
+        }
     };
     if let Some(threads) = cli.global.threads
-        && let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()
+        && let Err(error) = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global()
     {
         return fail(&Failure(format!("cannot start {threads} threads: {error}")));
     }
-    let world = World { project: cli.global.project, current, color: cli.global.color };
+    let world = World {
+        project: cli.global.project,
+        current,
+        color: cli.global.color,
+    };
     let result = match cli.command {
         Command::Init(arguments) => init::run(&world, &arguments),
         Command::Build(arguments) => build::run(&world, &arguments),
@@ -200,7 +224,11 @@ pub fn main() -> ExitCode {
 }
 
 fn fail(failure: &Failure) -> ExitCode {
-    let _ = writeln!(io::stderr(), "kb: {}", crate::render::visible::line(&failure.0));
+    let _ = writeln!(
+        io::stderr(),
+        "kb: {}",
+        crate::render::visible::line(&failure.0)
+    );
     ExitCode::from(2)
 }
 

@@ -70,27 +70,44 @@ pub struct Texts<'a> {
 impl<'a> Texts<'a> {
     /// Texts of a session's project.
     pub fn new(session: &'a Session) -> Self {
-        Texts { session, known: Mutex::default() }
+        Texts {
+            session,
+            known: Mutex::default(),
+        }
     }
 }
 
 impl SourceProvider for Texts<'_> {
     fn text(&self, file: &str) -> Option<Arc<str>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(file.to_owned()).or_insert_with(|| self.session.text_of(file)).clone()
+        known
+            .entry(file.to_owned())
+            .or_insert_with(|| self.session.text_of(file))
+            .clone()
     }
 }
 
 /// Prints a report to stdout.
-pub fn print(world: &World, session: &Session, report: &Report, format: Format) -> Result<(), Failure> {
+pub fn print(
+    world: &World,
+    session: &Session,
+    report: &Report,
+    format: Format,
+) -> Result<(), Failure> {
     let options = RenderOptions {
         color: world.use_color(),
         unicode: speaks_unicode(),
         width: terminal_width(),
     };
     let stdout = io::stdout();
-    render::render(report, format, &options, &Texts::new(session), &mut stdout.lock())
-        .map_err(|error| Failure(format!("cannot write the report: {error}")))
+    render::render(
+        report,
+        format,
+        &options,
+        &Texts::new(session),
+        &mut stdout.lock(),
+    )
+    .map_err(|error| Failure(format!("cannot write the report: {error}")))
 }
 
 /// Prints a report's findings without the ledger, for commands that check no citation.
@@ -110,7 +127,10 @@ pub fn print_findings(
         .map_err(|error| Failure(format!("cannot write the report: {error}")))?;
     let text = String::from_utf8_lossy(&bytes);
     // The ledger is the last line.
-    let findings = text.trim_end().rsplit_once('\n').map_or("", |(findings, _)| findings);
+    let findings = text
+        .trim_end()
+        .rsplit_once('\n')
+        .map_or("", |(findings, _)| findings);
     if findings.trim().is_empty() {
         return Ok(());
     }
@@ -155,7 +175,10 @@ pub fn print_stats(session: &Session, stats: &Stats) {
         stats.trace_hits,
     );
     for (phase, time) in &stats.phases {
-        text.push_str(&format!("time      {phase:<10} {:>9.2} ms\n", time.as_secs_f64() * 1000.0));
+        text.push_str(&format!(
+            "time      {phase:<10} {:>9.2} ms\n",
+            time.as_secs_f64() * 1000.0
+        ));
     }
     let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -22,7 +22,9 @@ const VERSION: &str = "kbc.proof.v1";
 
 /// Print a proof that a chunk's text is part of its source and of the corpus
 #[derive(Args)]
-#[command(after_help = "Example:\n  kb prove handbook handbook:p001:0000 > p.json\n  kb verify-proof p.json")]
+#[command(
+    after_help = "Example:\n  kb prove handbook handbook:p001:0000 > p.json\n  kb verify-proof p.json"
+)]
 pub struct Arguments {
     /// The source's id or path
     source: String,
@@ -32,7 +34,9 @@ pub struct Arguments {
 
 /// Verify a proof; needs nothing but the file
 #[derive(Args)]
-#[command(after_help = "Examples:\n  kb verify-proof p.json\n  kb verify-proof p.json --corpus 3f0c…   # and that it is of this corpus\n  kb prove a a:p001:0000 | kb verify-proof -")]
+#[command(
+    after_help = "Examples:\n  kb verify-proof p.json\n  kb verify-proof p.json --corpus 3f0c…   # and that it is of this corpus\n  kb prove a a:p001:0000 | kb verify-proof -"
+)]
 pub struct VerifyArguments {
     /// The proof, or - for stdin
     proof: PathBuf,
@@ -73,8 +77,13 @@ struct CorpusProof {
 /// Runs `kb prove`.
 pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let project = world.project()?;
-    let mut session =
-        Session::look_only(project, Options { progress: progress::bar(), ..Options::default() });
+    let mut session = Session::look_only(
+        project,
+        Options {
+            progress: progress::bar(),
+            ..Options::default()
+        },
+    );
     let id = session.source_named(&arguments.source).map_err(Failure)?;
     let commitments = session.commitments(None);
     session.record();
@@ -82,28 +91,43 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         progress.finish();
     }
     let (texts, hashes) = session.chunk_texts(&id).map_err(Failure)?;
-    let wanted = texts.iter().position(|(page, ordinal, _)| chunk_id(&id, *page, *ordinal) == arguments.chunk);
+    let wanted = texts
+        .iter()
+        .position(|(page, ordinal, _)| chunk_id(&id, *page, *ordinal) == arguments.chunk);
     let Some(index) = wanted else {
         return Err(Failure(format!(
             "the source `{id}` has no chunk `{}`; it has {} chunks, the first is `{}`",
             arguments.chunk,
             texts.len(),
-            texts.first().map(|(page, ordinal, _)| chunk_id(&id, *page, *ordinal)).unwrap_or_default()
+            texts
+                .first()
+                .map(|(page, ordinal, _)| chunk_id(&id, *page, *ordinal))
+                .unwrap_or_default()
         )));
     };
-    let leaves: Vec<Digest> = texts.iter().map(|(_, _, text)| merkle::leaf(text.as_bytes())).collect();
+    let leaves: Vec<Digest> = texts
+        .iter()
+        .map(|(_, _, text)| merkle::leaf(text.as_bytes()))
+        .collect();
     let root = merkle::root(&leaves);
     let count = leaves.len() as u64;
     let commitment = merkle::commitment(count, &root);
     let nothing = || Failure("the source gives no chunks".to_owned());
     let proof = merkle::prove(&leaves, index).ok_or_else(nothing)?;
 
-    let mut documents: Vec<(&str, Digest)> =
-        commitments.iter().map(|(id, commitment)| (&**id, commitment.commitment)).collect();
+    let mut documents: Vec<(&str, Digest)> = commitments
+        .iter()
+        .map(|(id, commitment)| (&**id, commitment.commitment))
+        .collect();
     documents.sort_unstable_by_key(|(id, _)| *id);
-    let place = documents.iter().position(|(other, _)| *other == &*id).ok_or_else(nothing)?;
-    let corpus_leaves: Vec<Digest> =
-        documents.iter().map(|(id, commitment)| corpus_leaf(id, commitment)).collect();
+    let place = documents
+        .iter()
+        .position(|(other, _)| *other == &*id)
+        .ok_or_else(nothing)?;
+    let corpus_leaves: Vec<Digest> = documents
+        .iter()
+        .map(|(id, commitment)| corpus_leaf(id, commitment))
+        .collect();
     let corpus_proof = merkle::prove(&corpus_leaves, place).ok_or_else(nothing)?;
     let corpus = set::corpus(documents.iter().copied());
 
@@ -112,7 +136,11 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         source_id: id.to_string(),
         chunk_id: arguments.chunk.clone(),
         chunk_hash: hashes.get(index).copied().ok_or_else(nothing)?,
-        text: texts.into_iter().nth(index).map(|(_, _, text)| text).unwrap_or_default(),
+        text: texts
+            .into_iter()
+            .nth(index)
+            .map(|(_, _, text)| text)
+            .unwrap_or_default(),
         leaf: proof.leaf,
         leaf_index: proof.leaf_index,
         leaf_count: proof.leaf_count,
@@ -166,7 +194,9 @@ pub fn verify(world: &World, arguments: &VerifyArguments) -> CommandResult {
             Ok(Outcome::Fine)
         }
         Err(reason) => {
-            super::write_out(&format!("CACG-PROOF-001: the proof does not hold: {reason}"))?;
+            super::write_out(&format!(
+                "CACG-PROOF-001: the proof does not hold: {reason}"
+            ))?;
             Ok(Outcome::Findings)
         }
     }
@@ -188,7 +218,9 @@ fn holds(file: &ProofFile, corpus: Option<&str>) -> Result<(), String> {
         leaf_count: file.leaf_count,
         siblings: file.siblings.clone(),
     };
-    document.verify(&file.document_root).map_err(|error| format!("in the document: {error}"))?;
+    document
+        .verify(&file.document_root)
+        .map_err(|error| format!("in the document: {error}"))?;
     if merkle::commitment(file.leaf_count, &file.document_root) != file.commitment {
         return Err("the document's commitment does not bind its root and leaf count".to_owned());
     }
@@ -198,14 +230,17 @@ fn holds(file: &ProofFile, corpus: Option<&str>) -> Result<(), String> {
         leaf_count: file.corpus.leaf_count,
         siblings: file.corpus.siblings.clone(),
     };
-    whole.verify(&file.corpus.root).map_err(|error| format!("in the corpus: {error}"))?;
+    whole
+        .verify(&file.corpus.root)
+        .map_err(|error| format!("in the corpus: {error}"))?;
     if merkle::commitment(file.corpus.leaf_count, &file.corpus.root) != file.corpus.commitment {
         return Err("the corpus commitment does not bind its root and leaf count".to_owned());
     }
     match corpus {
-        Some(corpus) if corpus != file.corpus.commitment.to_string() => {
-            Err(format!("it is of the corpus {}, not of {corpus}", file.corpus.commitment))
-        }
+        Some(corpus) if corpus != file.corpus.commitment.to_string() => Err(format!(
+            "it is of the corpus {}, not of {corpus}",
+            file.corpus.commitment
+        )),
         _ => Ok(()),
     }
 }

@@ -23,8 +23,13 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let project = world.project()?;
-    let mut session =
-        Session::look_only(project, Options { progress: progress::bar(), ..Options::default() });
+    let mut session = Session::look_only(
+        project,
+        Options {
+            progress: progress::bar(),
+            ..Options::default()
+        },
+    );
     let only = match &arguments.source {
         None => None,
         Some(name) => Some(session.source_named(name).map_err(Failure)?),
@@ -51,7 +56,11 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
             });
             let _ = writeln!(text, "{line}");
         } else {
-            let _ = writeln!(text, "{}  {id}  {} chunks  {path}", commitment.commitment, commitment.leaf_count);
+            let _ = writeln!(
+                text,
+                "{}  {id}  {} chunks  {path}",
+                commitment.commitment, commitment.leaf_count
+            );
         }
     }
     if only.is_none() {
@@ -60,7 +69,11 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
             let line = serde_json::json!({ "corpus": corpus });
             let _ = writeln!(text, "{line}");
         } else {
-            let _ = writeln!(text, "{}  corpus of {} sources", corpus.commitment, corpus.leaf_count);
+            let _ = writeln!(
+                text,
+                "{}  corpus of {} sources",
+                corpus.commitment, corpus.leaf_count
+            );
         }
     }
     super::write_out(text.trim_end())?;

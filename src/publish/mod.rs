@@ -48,7 +48,10 @@ impl std::fmt::Display for PublishError {
 }
 
 fn doing<T>(what: impl FnOnce() -> String, result: io::Result<T>) -> Result<T, PublishError> {
-    result.map_err(|error| PublishError { doing: what(), error })
+    result.map_err(|error| PublishError {
+        doing: what(),
+        error,
+    })
 }
 
 /// A set of files on its way into `out/`.
@@ -93,9 +96,15 @@ impl Staging {
         let folder = out.join(STAGING);
         doing(|| format!("cannot make {shown}/"), fs::create_dir_all(out))?;
         if folder.exists() {
-            doing(|| format!("cannot clear {shown}/{STAGING}"), fs::remove_dir_all(&folder))?;
+            doing(
+                || format!("cannot clear {shown}/{STAGING}"),
+                fs::remove_dir_all(&folder),
+            )?;
         }
-        doing(|| format!("cannot write into {shown}/"), fs::create_dir(&folder))?;
+        doing(
+            || format!("cannot write into {shown}/"),
+            fs::create_dir(&folder),
+        )?;
         Ok(Staging {
             out: out.to_path_buf(),
             shown: shown.to_owned(),
@@ -122,10 +131,10 @@ impl Staging {
     pub fn finish(&mut self, file: StagedFile) -> Result<Digest, PublishError> {
         let name = file.name;
         let shown = format!("cannot write {}/{name}", self.shown);
-        let inner = file
-            .writer
-            .into_inner()
-            .map_err(|error| PublishError { doing: shown.clone(), error: error.into_error() })?;
+        let inner = file.writer.into_inner().map_err(|error| PublishError {
+            doing: shown.clone(),
+            error: error.into_error(),
+        })?;
         doing(|| shown, inner.sync_all())?;
         let hash = Digest(file.hasher.finalize().into());
         self.files.insert(name, hash.to_string());
@@ -135,7 +144,10 @@ impl Staging {
     /// Adds a whole file to the set. Returns its hash.
     pub fn put(&mut self, name: &str, bytes: &[u8]) -> Result<Digest, PublishError> {
         let mut file = self.file(name)?;
-        doing(|| format!("cannot write {}/{name}", self.shown), file.write_all(bytes))?;
+        doing(
+            || format!("cannot write {}/{name}", self.shown),
+            file.write_all(bytes),
+        )?;
         self.finish(file)
     }
 
@@ -150,7 +162,9 @@ impl Staging {
         self.files
             .iter()
             .filter(|(name, hash)| {
-                hash_file(&out.join(name)).map(|found| found.to_string()).as_ref()
+                hash_file(&out.join(name))
+                    .map(|found| found.to_string())
+                    .as_ref()
                     != Some(hash)
             })
             .map(|(name, _)| name.clone())
@@ -196,7 +210,10 @@ impl Staging {
                 || format!("cannot write into {}/{STAGING}", self.shown),
                 write_intent(&self.folder, &intent),
             )?;
-            doing(|| format!("cannot replace files in {}/", self.shown), apply(&self.out, &intent))?;
+            doing(
+                || format!("cannot replace files in {}/", self.shown),
+                apply(&self.out, &intent),
+            )?;
         }
         doing(
             || format!("cannot clear {}/{STAGING}", self.shown),
@@ -300,7 +317,11 @@ impl Lock {
     pub fn take(root: &Path, waiting: impl FnOnce()) -> io::Result<Self> {
         crate::cache::prepare_directory(root)?;
         let path = crate::cache::directory(root).join("lock");
-        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {

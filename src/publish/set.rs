@@ -82,7 +82,11 @@ pub fn assemble(session: &mut Session, staging: &mut Staging) -> Result<(), Publ
         Ok(())
     };
 
-    put(staging, "sources_manifest.json", &json(&sources_manifest(session))?)?;
+    put(
+        staging,
+        "sources_manifest.json",
+        &json(&sources_manifest(session))?,
+    )?;
     let (cards, summaries) = cards(session);
     put(staging, "INDEX.md", index_page(&cards.cards).as_bytes())?;
     put(staging, "cards_manifest.json", &json(&cards)?)?;
@@ -90,7 +94,9 @@ pub fn assemble(session: &mut Session, staging: &mut Staging) -> Result<(), Publ
 
     let mut manifest = inputs(session, &|path| commitments.get(path).copied());
     manifest.corpus = corpus(
-        parts.iter().filter_map(|part| Some((&*part.id, commitments.get(&*part.path)?.commitment))),
+        parts
+            .iter()
+            .filter_map(|part| Some((&*part.id, commitments.get(&*part.path)?.commitment))),
     );
     manifest.outputs = outputs;
     staging.put(LAST, &json(&manifest)?)?;
@@ -107,7 +113,10 @@ fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, PublishError> {
 /// The commitment over all documents, given in any order.
 pub fn corpus<'a>(documents: impl Iterator<Item = (&'a str, Digest)>) -> DocumentCommitment {
     let sorted: BTreeMap<&str, Digest> = documents.collect();
-    let leaves: Vec<Digest> = sorted.iter().map(|(id, commitment)| corpus_leaf(id, commitment)).collect();
+    let leaves: Vec<Digest> = sorted
+        .iter()
+        .map(|(id, commitment)| corpus_leaf(id, commitment))
+        .collect();
     commit(&leaves)
 }
 
@@ -120,7 +129,10 @@ fn parts(session: &mut Session) -> Vec<SourcePart> {
         .iter()
         .filter(|(_, state)| state.recipe.is_some())
         .map(|(path, state)| {
-            let report_key = state.report.as_ref().map_or(Fingerprint([0; 32]), |report| report.key);
+            let report_key = state
+                .report
+                .as_ref()
+                .map_or(Fingerprint([0; 32]), |report| report.key);
             let retracted = published.retracted_sources.contains(&state.id);
             let chunks = published.retracted_chunks.get(&state.id);
             let mut key: Vec<Vec<u8>> = vec![
@@ -129,7 +141,12 @@ fn parts(session: &mut Session) -> Vec<SourcePart> {
                 state.id.as_bytes().to_vec(),
                 vec![u8::from(retracted)],
             ];
-            key.extend(chunks.into_iter().flatten().map(|id| id.as_bytes().to_vec()));
+            key.extend(
+                chunks
+                    .into_iter()
+                    .flatten()
+                    .map(|id| id.as_bytes().to_vec()),
+            );
             let failed = state.report.as_ref().is_none_or(|report| report.failed);
             SourcePart {
                 path: path.clone(),
@@ -150,7 +167,10 @@ fn write_chunks(
     staging: &mut Staging,
 ) -> Result<(Digest, HashMap<Arc<str>, DocumentCommitment>), PublishError> {
     let name = "chunks_manifest.json";
-    let wrong = |error: std::io::Error| PublishError { doing: format!("cannot write {name}"), error };
+    let wrong = |error: std::io::Error| PublishError {
+        doing: format!("cannot write {name}"),
+        error,
+    };
     let known: HashMap<Arc<str>, Fragment> = session
         .cache
         .as_ref()
@@ -179,7 +199,9 @@ fn write_chunks(
             })
             .collect();
         for (part, written) in batch.iter().zip(written) {
-            let Some((bytes, commitment)) = written else { continue };
+            let Some((bytes, commitment)) = written else {
+                continue;
+            };
             commitments.insert(part.path.clone(), commitment);
             if !bytes.is_empty() && !first {
                 file.write_all(b",").map_err(wrong)?;
@@ -199,8 +221,12 @@ fn write_chunks(
             );
         }
     }
-    let chunk_ids: BTreeSet<&str> =
-        published.retracted_chunks.values().flatten().map(|id| &**id).collect();
+    let chunk_ids: BTreeSet<&str> = published
+        .retracted_chunks
+        .values()
+        .flatten()
+        .map(|id| &**id)
+        .collect();
     let tail = serde_json::json!({
         "retracted_chunk_ids": chunk_ids,
         "retracted_source_ids": published.retracted_sources,
@@ -208,7 +234,8 @@ fn write_chunks(
     });
     let tail = canonical::to_string(&tail);
     file.write_all(b"],").map_err(wrong)?;
-    file.write_all(tail.trim_start_matches('{').as_bytes()).map_err(wrong)?;
+    file.write_all(tail.trim_start_matches('{').as_bytes())
+        .map_err(wrong)?;
     let hash = staging.finish(file)?;
     if let Some(bytes) = encode(&fragments) {
         session.values.push(("fragments", bytes));
@@ -272,7 +299,11 @@ pub fn timestamp(seconds: i64) -> Option<String> {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_index = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_index + 2) / 5 + 1;
-    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
+    let month = if month_index < 10 {
+        month_index + 3
+    } else {
+        month_index - 9
+    };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     Some(format!(
         "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
@@ -296,13 +327,21 @@ fn sources_manifest(session: &Session) -> SourcesManifest {
                 Some(digest) => Digest(digest).to_string(),
                 None => {
                     let recorded = &session.context.published.sources;
-                    recorded.iter().find(|record| record.path == *path)?.sha256.to_string()
+                    recorded
+                        .iter()
+                        .find(|record| record.path == *path)?
+                        .sha256
+                        .to_string()
                 }
             };
             Some(SourceRecord {
                 extracted_at: extracted_at.clone(),
                 page_count: u64::from(
-                    state.report.as_ref().map_or(1, |report| report.page_count).max(1),
+                    state
+                        .report
+                        .as_ref()
+                        .map_or(1, |report| report.page_count)
+                        .max(1),
                 ),
                 parser_name: extractor.name.to_owned(),
                 parser_version: extractor.version.to_owned(),
@@ -314,7 +353,10 @@ fn sources_manifest(session: &Session) -> SourcesManifest {
         })
         .collect();
     sources.sort_by(|a, b| a.source_id.cmp(&b.source_id));
-    SourcesManifest { schema_version: Version, sources }
+    SourcesManifest {
+        schema_version: Version,
+        sources,
+    }
 }
 
 /// The cards that are sound enough to be listed: parsed without a problem, the first of their id.
@@ -325,12 +367,18 @@ fn listed(session: &Session) -> Vec<(&Arc<str>, &CardEntry)> {
         .iter()
         .filter_map(|(path, state)| Some((path, &**state.entry.as_ref()?)))
         .filter(|(_, entry)| {
-            entry.summary.as_ref().is_some_and(|summary| seen.insert(summary.id.clone()))
+            entry
+                .summary
+                .as_ref()
+                .is_some_and(|summary| seen.insert(summary.id.clone()))
         })
         .collect();
     cards.sort_by(|(_, a), (_, b)| {
         let key = |entry: &CardEntry| {
-            entry.summary.as_ref().map(|card| (card.reading_id.clone(), card.id.clone()))
+            entry
+                .summary
+                .as_ref()
+                .map(|card| (card.reading_id.clone(), card.id.clone()))
         };
         key(a).cmp(&key(b))
     });
@@ -361,7 +409,13 @@ fn cards(session: &Session) -> (CardsManifest, Summaries) {
         retracted_cards: published.retracted_cards.iter().cloned().collect(),
         schema_version: Version,
     };
-    (manifest, Summaries { schema_version: Version, summaries })
+    (
+        manifest,
+        Summaries {
+            schema_version: Version,
+            summaries,
+        },
+    )
 }
 
 /// The index manifest of what is on disk now, without outputs and corpus. `commitment` gives a
@@ -388,10 +442,9 @@ pub fn inputs(
                         chunk_count: commitment.map_or(0, |commitment| commitment.leaf_count),
                         commitment: commitment.map(|commitment| commitment.commitment),
                         content_hash: state.file.sha256.map(Digest),
-                        derivation: state
-                            .recipe
-                            .as_ref()
-                            .map_or_else(String::new, |recipe| crate::session::derivation_name(recipe)),
+                        derivation: state.recipe.as_ref().map_or_else(String::new, |recipe| {
+                            crate::session::derivation_name(recipe)
+                        }),
                         path: path.to_string(),
                         source_id: state.id.to_string(),
                     }

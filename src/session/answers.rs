@@ -9,8 +9,8 @@ use globset::GlobMatcher;
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
-use kbc_queries::derive;
 use kbc_queries::commit::hash::Digest;
+use kbc_queries::derive;
 use kbc_queries::diagnostic::{Diagnostic, registry};
 use kbc_queries::emit::records::{DocumentCommitment, commit, leaves};
 use kbc_queries::parse::settings::Tier;
@@ -45,7 +45,9 @@ impl Session {
     pub fn authorities(&self, index: usize) -> Authorities {
         let collection = self.project.settings.collections.get(index);
         Authorities {
-            default: collection.map(|collection| collection.authority).unwrap_or_default(),
+            default: collection
+                .map(|collection| collection.authority)
+                .unwrap_or_default(),
             globs: collection
                 .into_iter()
                 .flat_map(|collection| &collection.authority_for)
@@ -150,7 +152,9 @@ impl Session {
             })
             .collect();
         for ((id, _, key), commitment) in inputs.into_iter().zip(made) {
-            let Some(commitment) = commitment else { continue };
+            let Some(commitment) = commitment else {
+                continue;
+            };
             if let Some(bytes) = encode(&commitment) {
                 self.traces.push((key, bytes));
             }
@@ -182,8 +186,10 @@ impl Session {
             &session.options,
         );
         if keys::card(card, state, policy) != entry.own_key {
-            return Ok("the rules in force changed (profile, options, folder's reading, or this program)"
-                .to_owned());
+            return Ok(
+                "the rules in force changed (profile, options, folder's reading, or this program)"
+                    .to_owned(),
+            );
         }
         let difference = session.first_difference(entry);
         session.stats.phases.clear();
@@ -198,10 +204,15 @@ impl Session {
             ));
         }
         for citation in &entry.citations {
-            let Some(id) = &citation.source_id else { continue };
+            let Some(id) = &citation.source_id else {
+                continue;
+            };
             let binding = keys::citation(
                 self.binding(id),
-                citation.other_id.as_deref().map(|other| self.binding(other)),
+                citation
+                    .other_id
+                    .as_deref()
+                    .map(|other| self.binding(other)),
             );
             if binding != citation.binding {
                 let place = self.by_id.get(id).map_or("no file", |path| path);
@@ -213,7 +224,10 @@ impl Session {
 
     fn reading_key_of(&self, entry: &crate::cache::entries::CardEntry) -> Fingerprint {
         let reading = entry.reading.as_deref();
-        keys::reading(reading, reading.and_then(|reading| self.context.allowed(reading)))
+        keys::reading(
+            reading,
+            reading.and_then(|reading| self.context.allowed(reading)),
+        )
     }
 
     /// How the session works.
@@ -254,7 +268,10 @@ impl Session {
     /// # Errors
     /// Why the source gives none.
     #[allow(clippy::type_complexity, reason = "three plain values per chunk")]
-    pub fn chunk_texts(&mut self, id: &str) -> Result<(Vec<(u32, u32, String)>, Vec<Digest>), String> {
+    pub fn chunk_texts(
+        &mut self,
+        id: &str,
+    ) -> Result<(Vec<(u32, u32, String)>, Vec<Digest>), String> {
         self.bind_all();
         let input = self
             .by_id
@@ -286,7 +303,11 @@ impl Session {
         self.project
             .diagnostics
             .iter()
-            .chain(self.discovered.iter().filter(|d| d.code == registry::SRC_013))
+            .chain(
+                self.discovered
+                    .iter()
+                    .filter(|d| d.code == registry::SRC_013),
+            )
             .cloned()
             .collect()
     }
@@ -295,11 +316,24 @@ impl Session {
     fn published_key(&self) -> Fingerprint {
         let mut parts: Vec<Vec<u8>> = Vec::new();
         parts.push(crate::publish::set::EMIT_VERSION.to_le_bytes().to_vec());
-        parts.push(std::env::var("SOURCE_DATE_EPOCH").unwrap_or_default().into_bytes());
-        parts.push(Fingerprint::of_value("kbc settings", &self.project.settings).0.to_vec());
-        let matrix = crate::publish::hash_file(&self.project.root.join(&*self.project.settings.matrix));
+        parts.push(
+            std::env::var("SOURCE_DATE_EPOCH")
+                .unwrap_or_default()
+                .into_bytes(),
+        );
+        parts.push(
+            Fingerprint::of_value("kbc settings", &self.project.settings)
+                .0
+                .to_vec(),
+        );
+        let matrix =
+            crate::publish::hash_file(&self.project.root.join(&*self.project.settings.matrix));
         parts.push(matrix.map_or_else(Vec::new, |hash| hash.0.to_vec()));
-        parts.push(Fingerprint::of_value("kbc published", &self.context.published).0.to_vec());
+        parts.push(
+            Fingerprint::of_value("kbc published", &self.context.published)
+                .0
+                .to_vec(),
+        );
         for (path, state) in &self.sources {
             parts.push(path.as_bytes().to_vec());
             parts.push(state.id.as_bytes().to_vec());
@@ -315,7 +349,11 @@ impl Session {
     fn output_stamps(out: &Path) -> Vec<Option<Stamp>> {
         crate::publish::set::NAMES
             .iter()
-            .map(|name| std::fs::metadata(out.join(name)).ok().map(|metadata| Stamp::of(&metadata)))
+            .map(|name| {
+                std::fs::metadata(out.join(name))
+                    .ok()
+                    .map(|metadata| Stamp::of(&metadata))
+            })
             .collect()
     }
 

@@ -30,7 +30,10 @@ impl Database {
             Box::new(move |event: salsa::Event| {
                 if let salsa::EventKind::WillExecute { database_key } = event.kind {
                     salsa::with_attached_database(|db| {
-                        observer(db.ingredient_debug_name(database_key.ingredient_index()).as_ref());
+                        observer(
+                            db.ingredient_debug_name(database_key.ingredient_index())
+                                .as_ref(),
+                        );
                     });
                 }
             }) as Box<dyn Fn(salsa::Event) + Send + Sync>

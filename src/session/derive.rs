@@ -7,6 +7,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 use salsa::Setter;
 
+use kbc_queries::Db;
 use kbc_queries::check::card::{CardReport, card_report};
 use kbc_queries::check::citation::{CitationReport, citation_report};
 use kbc_queries::check::finding::Finding;
@@ -20,7 +21,6 @@ use kbc_queries::input::{
 };
 use kbc_queries::system::Fingerprint;
 use kbc_queries::text::lines::LineIndex;
-use kbc_queries::Db;
 
 use crate::cache::entries::{CardEntry, CitationEntry, SourceReport};
 use crate::cache::{decode, encode};
@@ -61,7 +61,11 @@ struct Parsed {
 impl Session {
     /// Derives whatever is stale among the cards (all, or those given) and, unless only some cards
     /// were asked for, among the sources. Returns the cards whose entry is new.
-    pub(crate) fn derive(&mut self, among: Option<&BTreeSet<Arc<str>>>, sources: bool) -> Vec<Arc<str>> {
+    pub(crate) fn derive(
+        &mut self,
+        among: Option<&BTreeSet<Arc<str>>>,
+        sources: bool,
+    ) -> Vec<Arc<str>> {
         let started = Instant::now();
         let policy = keys::policy(
             self.context.profile,
@@ -69,7 +73,11 @@ impl Session {
             &self.options,
         );
         let stale_cards = self.stale_cards(among, policy);
-        let stale_sources = if sources { self.stale_sources(among.is_some()) } else { Vec::new() };
+        let stale_sources = if sources {
+            self.stale_sources(among.is_some())
+        } else {
+            Vec::new()
+        };
         self.stats.phase("compare", started);
         if stale_cards.is_empty() && stale_sources.is_empty() {
             return Vec::new();
@@ -80,7 +88,13 @@ impl Session {
             .into_iter()
             .filter_map(|(path, own_key, base, reading_changed)| {
                 let input = self.cards.get(&path)?.input?;
-                Some(Job { path, input, own_key, base, reading_changed })
+                Some(Job {
+                    path,
+                    input,
+                    own_key,
+                    base,
+                    reading_changed,
+                })
             })
             .collect();
         let source_jobs: Vec<SourceJob> = stale_sources
@@ -118,7 +132,10 @@ impl Session {
     }
 
     /// The cards without a valid entry, after asking the trace store.
-    #[allow(clippy::type_complexity, reason = "a list of the parts of a job before it has an input")]
+    #[allow(
+        clippy::type_complexity,
+        reason = "a list of the parts of a job before it has an input"
+    )]
     fn stale_cards(
         &mut self,
         among: Option<&BTreeSet<Arc<str>>>,
@@ -126,18 +143,27 @@ impl Session {
     ) -> Vec<(Arc<str>, Fingerprint, Option<Arc<CardEntry>>, bool)> {
         let paths: Vec<Arc<str>> = match (among, &self.options.only) {
             (Some(among), _) => among.iter().cloned().collect(),
-            (None, Some(only)) => {
-                self.cards.keys().filter(|path| only.contains(&***path)).cloned().collect()
-            }
+            (None, Some(only)) => self
+                .cards
+                .keys()
+                .filter(|path| only.contains(&***path))
+                .cloned()
+                .collect(),
             (None, None) => Vec::new(),
         };
         let mut stale = Vec::new();
         let mut hits = Vec::new();
-        let has_traces = self.cache.as_ref().is_some_and(crate::cache::Cache::has_traces);
+        let has_traces = self
+            .cache
+            .as_ref()
+            .is_some_and(crate::cache::Cache::has_traces);
         let mut reused = 0;
         let mut look = |path: &Arc<str>, state: &super::CardState| {
             let own_key = keys::card(path, state, policy);
-            let last = state.entry.as_ref().filter(|entry| entry.own_key == own_key);
+            let last = state
+                .entry
+                .as_ref()
+                .filter(|entry| entry.own_key == own_key);
             if let Some(entry) = last
                 && self.still_holds(entry)
             {
@@ -154,10 +180,9 @@ impl Session {
                 }
                 base = base.or_else(|| variants.into_iter().next());
             }
-            let reading_changed =
-                base.as_ref().is_some_and(|base| {
-                    self.circumstances().reading_key(base.reading.as_deref()) != base.reading_key
-                });
+            let reading_changed = base.as_ref().is_some_and(|base| {
+                self.circumstances().reading_key(base.reading.as_deref()) != base.reading_key
+            });
             stale.push((path.clone(), own_key, base, reading_changed));
         };
         if among.is_some() || self.options.only.is_some() {
@@ -181,7 +206,10 @@ impl Session {
 
     /// What verdicts depend on besides their cards.
     fn circumstances(&self) -> Circumstances<'_> {
-        Circumstances { bindings: &self.bindings, context: &self.context }
+        Circumstances {
+            bindings: &self.bindings,
+            context: &self.context,
+        }
     }
 
     fn still_holds(&self, entry: &CardEntry) -> bool {
@@ -199,13 +227,20 @@ impl Session {
     fn stale_sources(&mut self, only_dirty: bool) -> Vec<(Arc<str>, Fingerprint)> {
         let mut stale = Vec::new();
         let mut hits = Vec::new();
-        let has_traces = self.cache.as_ref().is_some_and(crate::cache::Cache::has_traces);
+        let has_traces = self
+            .cache
+            .as_ref()
+            .is_some_and(crate::cache::Cache::has_traces);
         for (path, state) in &self.sources {
             if state.recipe.is_none() || (only_dirty && !state.dirty) {
                 continue;
             }
             let key = keys::source(path, state);
-            if state.report.as_ref().is_some_and(|report| report.key == key) {
+            if state
+                .report
+                .as_ref()
+                .is_some_and(|report| report.key == key)
+            {
                 continue;
             }
             let stored = if has_traces {
@@ -290,14 +325,24 @@ impl Session {
             .and_then(|path| self.sources.get(path))
             .and_then(|state| state.input);
         let (recorded, retracted, chunks) = self.context.marks(id);
-        let binding = SourceBinding { file, recorded, retracted, retracted_chunks: chunks };
+        let binding = SourceBinding {
+            file,
+            recorded,
+            retracted,
+            retracted_chunks: chunks,
+        };
         let name = self.db.names().source(&self.db, id);
         bind_source(&mut self.db, name, binding);
     }
 
     fn bind_readings(&mut self) {
         let mut ids: BTreeSet<Arc<str>> = self.db.names().reading_ids().into_iter().collect();
-        ids.extend(self.context.matrix.iter().flat_map(|rows| rows.keys().cloned()));
+        ids.extend(
+            self.context
+                .matrix
+                .iter()
+                .flat_map(|rows| rows.keys().cloned()),
+        );
         for id in ids {
             let allowed = self.context.allowed(&id).cloned();
             let name = self.db.names().reading(&self.db, &id);
@@ -334,7 +379,11 @@ impl Session {
                     }
                 }
                 let stale = circumstances.stale_citations(job, &citations);
-                Parsed { report, citations, stale }
+                Parsed {
+                    report,
+                    citations,
+                    stale,
+                }
             })
             .collect()
     }
@@ -354,7 +403,14 @@ impl Session {
         }
         let mut groups: BTreeMap<&str, Group<'_>> = BTreeMap::new();
         for (place, job) in source_jobs.iter().enumerate() {
-            groups.insert(&job.path, Group { source: Some(job), place, citations: Vec::new() });
+            groups.insert(
+                &job.path,
+                Group {
+                    source: Some(job),
+                    place,
+                    citations: Vec::new(),
+                },
+            );
         }
         let mut checked = 0;
         let mut kept = 0;
@@ -370,7 +426,11 @@ impl Session {
                     .map_or("", |path| path);
                 groups
                     .entry(path)
-                    .or_insert_with(|| Group { source: None, place: usize::MAX, citations: Vec::new() })
+                    .or_insert_with(|| Group {
+                        source: None,
+                        place: usize::MAX,
+                        citations: Vec::new(),
+                    })
                     .citations
                     .push((job.input, index));
             }
@@ -381,7 +441,9 @@ impl Session {
             .with_max_len(1)
             .map_with(self.db.clone(), |db, group| {
                 let db: &Database = db;
-                let report = group.source.map(|job| (group.place, source_report(db, job)));
+                let report = group
+                    .source
+                    .map(|job| (group.place, source_report(db, job)));
                 for (card, index) in &group.citations {
                     citation_report(db, *card, *index);
                 }
@@ -419,7 +481,9 @@ impl Session {
         if self.cache.is_some() {
             let mut variants = vec![entry.clone()];
             variants.extend(
-                self.variants(entry.own_key).into_iter().filter(|other| other.key != entry.key),
+                self.variants(entry.own_key)
+                    .into_iter()
+                    .filter(|other| other.key != entry.key),
             );
             variants.truncate(VARIANTS);
             if let Some(bytes) = encode(&variants) {
@@ -431,7 +495,9 @@ impl Session {
 
     /// Puts an entry in its place and keeps the reverse index.
     pub(crate) fn replace_entry(&mut self, path: &Arc<str>, entry: Arc<CardEntry>) {
-        let Some(state) = self.cards.get_mut(path) else { return };
+        let Some(state) = self.cards.get_mut(path) else {
+            return;
+        };
         let old = state.entry.replace(entry.clone());
         state.dirty = true;
         if let Some(old) = old {
@@ -480,7 +546,9 @@ fn bind_card_file(db: &mut Database, path: &Arc<str>, state: &mut CardState) {
     };
     set_card_status(db, input, state.file.status.clone());
     if *input.folder_reading(db) != state.folder_reading {
-        input.set_folder_reading(db).to(state.folder_reading.clone());
+        input
+            .set_folder_reading(db)
+            .to(state.folder_reading.clone());
     }
 }
 
@@ -492,7 +560,10 @@ struct Circumstances<'a> {
 
 impl Circumstances<'_> {
     fn reading_key(&self, reading: Option<&str>) -> Fingerprint {
-        keys::reading(reading, reading.and_then(|reading| self.context.allowed(reading)))
+        keys::reading(
+            reading,
+            reading.and_then(|reading| self.context.allowed(reading)),
+        )
     }
 
     fn binding(&self, id: &str) -> Fingerprint {
@@ -546,9 +617,16 @@ impl Circumstances<'_> {
             })
             .collect();
         let speaks = !parsed.report.findings.is_empty()
-            || fresh.iter().flatten().any(|report| !report.findings.is_empty());
+            || fresh
+                .iter()
+                .flatten()
+                .any(|report| !report.findings.is_empty());
         // Line numbers need the text; a card with nothing to say is not read for it.
-        let text = if speaks { derive::card_text(db, job.input).ok() } else { None };
+        let text = if speaks {
+            derive::card_text(db, job.input).ok()
+        } else {
+            None
+        };
         let text = text.as_deref().unwrap_or_default();
         let lines = LineIndex::new(text);
         let place = |findings: &[Finding], base: usize| -> Vec<Diagnostic> {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use kbc_queries::chunk::{chunker_version, Chunker};
+use kbc_queries::chunk::{Chunker, chunker_version};
 use kbc_queries::input::{FileStatus, Profile, Recipe};
 use kbc_queries::parse::document::extractor;
 use kbc_queries::parse::settings::Collection;
@@ -96,7 +96,12 @@ pub fn source(path: &str, state: &SourceState) -> Fingerprint {
 }
 
 /// What a source id leads to.
-pub fn binding(path: &str, state: Option<&SourceState>, id: &str, context: &Context) -> Fingerprint {
+pub fn binding(
+    path: &str,
+    state: Option<&SourceState>,
+    id: &str,
+    context: &Context,
+) -> Fingerprint {
     let (recorded, retracted, chunks) = context.marks(id);
     let mut parts: Vec<Vec<u8>> = vec![vec![u8::from(recorded), u8::from(retracted)]];
     parts.extend(chunks.iter().map(|chunk| chunk.as_bytes().to_vec()));
@@ -104,7 +109,14 @@ pub fn binding(path: &str, state: Option<&SourceState>, id: &str, context: &Cont
         parts.push(path.as_bytes().to_vec());
         parts.push(status(&state.file.status).0.to_vec());
         parts.push(state.recipe_key.0.to_vec());
-        parts.push(state.title.as_deref().unwrap_or_default().as_bytes().to_vec());
+        parts.push(
+            state
+                .title
+                .as_deref()
+                .unwrap_or_default()
+                .as_bytes()
+                .to_vec(),
+        );
     }
     Fingerprint::combine("kbc binding", parts.iter().map(Vec::as_slice))
 }
@@ -134,7 +146,11 @@ pub fn card(path: &str, state: &CardState, policy: Fingerprint) -> Fingerprint {
         [
             path.as_bytes(),
             &status(&state.file.status).0,
-            state.folder_reading.as_deref().unwrap_or("\u{0}").as_bytes(),
+            state
+                .folder_reading
+                .as_deref()
+                .unwrap_or("\u{0}")
+                .as_bytes(),
             &policy.0,
         ],
     )

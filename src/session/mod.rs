@@ -16,22 +16,22 @@ use kbc_queries::diagnostic::Diagnostic;
 use kbc_queries::input::{CardFile, FileStatus, Recipe, SourceFile};
 use kbc_queries::system::Fingerprint;
 
-use crate::cache::entries::{CardEntry, FileRecord, SourceReport};
 use crate::cache::Cache;
+use crate::cache::entries::{CardEntry, FileRecord, SourceReport};
 use crate::workspace::Project;
 use crate::workspace::context::Context;
 use crate::workspace::disk::Disk;
 
-pub mod database;
 mod answers;
+pub mod database;
 mod derive;
 mod keys;
 mod refresh;
 mod report;
 mod store;
 
-pub use self::database::{Database, Observer};
 pub use self::answers::Authorities;
+pub use self::database::{Database, Observer};
 pub use self::keys::{chunk_params, derivation_name};
 pub use self::report::Report;
 
@@ -149,7 +149,10 @@ pub(crate) enum Pending {
 
 impl Default for Pending {
     fn default() -> Self {
-        Pending::Some { sources: Vec::new(), cards: Vec::new() }
+        Pending::Some {
+            sources: Vec::new(),
+            cards: Vec::new(),
+        }
     }
 }
 

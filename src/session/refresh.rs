@@ -27,9 +27,7 @@ use crate::workspace::{Project, place_problems};
 
 use super::derive::remember;
 use super::store::{self, LastState};
-use super::{
-    CardState, Database, Options, OtherState, Pending, Session, SourceState, Stats, keys,
-};
+use super::{CardState, Database, Options, OtherState, Pending, Session, SourceState, Stats, keys};
 
 /// Version of what is cached of the published manifests.
 const PUBLISHED_VERSION: u32 = 1;
@@ -103,18 +101,34 @@ impl Session {
             }
             last.sources.insert(
                 path.clone(),
-                StoredSource { path, file: state.file, report: state.report },
+                StoredSource {
+                    path,
+                    file: state.file,
+                    report: state.report,
+                },
             );
         }
         for (path, state) in std::mem::take(&mut self.cards) {
             if let Some(input) = state.input {
                 last.card_inputs.insert(path.clone(), input);
             }
-            last.cards
-                .insert(path.clone(), StoredCard { path, file: state.file, entry: state.entry });
+            last.cards.insert(
+                path.clone(),
+                StoredCard {
+                    path,
+                    file: state.file,
+                    entry: state.entry,
+                },
+            );
         }
         for (path, state) in std::mem::take(&mut self.others) {
-            last.others.insert(path.clone(), StoredOther { path, file: state.file });
+            last.others.insert(
+                path.clone(),
+                StoredOther {
+                    path,
+                    file: state.file,
+                },
+            );
         }
         self.citing.clear();
         self.pending = Pending::All;
@@ -161,13 +175,20 @@ impl Session {
         let mut cards = Vec::new();
         let mut others: BTreeMap<Arc<str>, OtherState> = BTreeMap::new();
         for (path, stored) in last.others {
-            others.insert(path, OtherState { file: stored.file, dirty: false });
+            others.insert(
+                path,
+                OtherState {
+                    file: stored.file,
+                    dirty: false,
+                },
+            );
         }
         for found in discovery.files {
             match found.role {
                 Role::Source(collection) => {
                     let stored = last.sources.remove(&found.path);
-                    let (file, dirty) = known(found.stamp, stored.as_ref().map(|s| &s.file), paranoid);
+                    let (file, dirty) =
+                        known(found.stamp, stored.as_ref().map(|s| &s.file), paranoid);
                     let (recipe, recipe_key) = recipes.get(&self.project, collection, &found.path);
                     let title = self
                         .project
@@ -194,7 +215,8 @@ impl Session {
                 }
                 Role::Card => {
                     let stored = last.cards.remove(&found.path);
-                    let (file, dirty) = known(found.stamp, stored.as_ref().map(|s| &s.file), paranoid);
+                    let (file, dirty) =
+                        known(found.stamp, stored.as_ref().map(|s| &s.file), paranoid);
                     let folder_reading = readings
                         .iter()
                         .rev()
@@ -207,7 +229,13 @@ impl Session {
                     let input = last.card_inputs.remove(&found.path);
                     cards.push((
                         found.path,
-                        CardState { file, folder_reading, entry, input, dirty },
+                        CardState {
+                            file,
+                            folder_reading,
+                            entry,
+                            input,
+                            dirty,
+                        },
                     ));
                 }
             }
@@ -339,8 +367,10 @@ impl Session {
         };
         let source_records: Vec<FileRecord> =
             sources.par_iter().map(|path| look(path, limit)).collect();
-        let card_records: Vec<FileRecord> =
-            cards.par_iter().map(|path| look(path, CARD_LIMIT)).collect();
+        let card_records: Vec<FileRecord> = cards
+            .par_iter()
+            .map(|path| look(path, CARD_LIMIT))
+            .collect();
         for (path, record) in sources.iter().zip(source_records) {
             if let Some(state) = self.sources.get_mut(path) {
                 state.file = keep_sha(record, &state.file);
@@ -359,7 +389,9 @@ impl Session {
     fn sources_of_cards(&self, cards: &BTreeSet<String>) -> HashSet<Arc<str>> {
         let mut wanted = HashSet::new();
         for path in cards {
-            let Some(text) = self.card_text(path) else { continue };
+            let Some(text) = self.card_text(path) else {
+                continue;
+            };
             let parsed = derive_card(&text).parsed;
             for citation in &parsed.citations {
                 let source = citation.source_id.as_ref().map(|id| &*id.value);
@@ -403,17 +435,25 @@ impl Session {
             status: status.clone(),
             sha256: None,
         };
-        self.others.insert(path.into(), OtherState { file, dirty: true });
+        self.others
+            .insert(path.into(), OtherState { file, dirty: true });
         status
     }
 
     /// Reads the matrix and what the published manifests record.
     fn read_context(&mut self, looked_at: SystemTime) {
-        let mut context = Context { profile: self.project.profile(), ..Context::default() };
+        let mut context = Context {
+            profile: self.project.profile(),
+            ..Context::default()
+        };
         self.read_matrix(&mut context);
         self.read_published(&mut context, looked_at);
-        context.recorded =
-            context.published.sources.iter().map(|record| record.id.clone()).collect();
+        context.recorded = context
+            .published
+            .sources
+            .iter()
+            .map(|record| record.id.clone())
+            .collect();
         self.context = context;
     }
 
@@ -439,7 +479,9 @@ impl Session {
         let text = String::from_utf8_lossy(&bytes);
         match matrix::parse(&bytes) {
             Ok(matrix) => {
-                context.diagnostics.extend(place_problems(path, &text, &matrix.duplicates));
+                context
+                    .diagnostics
+                    .extend(place_problems(path, &text, &matrix.duplicates));
                 context.matrix = Some(
                     matrix
                         .readings()
@@ -453,7 +495,9 @@ impl Session {
                 );
             }
             Err(problems) => {
-                context.diagnostics.extend(place_problems(path, &text, &problems));
+                context
+                    .diagnostics
+                    .extend(place_problems(path, &text, &problems));
             }
         }
     }
@@ -462,7 +506,11 @@ impl Session {
     /// run for a few retracted ids would be the greater part of the run.
     fn read_published(&mut self, context: &mut Context, looked_at: SystemTime) {
         let out = self.project.out();
-        let names = ["sources_manifest.json", "chunks_manifest.json", "cards_manifest.json"];
+        let names = [
+            "sources_manifest.json",
+            "chunks_manifest.json",
+            "cards_manifest.json",
+        ];
         let mut parts: Vec<Vec<u8>> = vec![PUBLISHED_VERSION.to_le_bytes().to_vec()];
         let mut files = Vec::new();
         for name in names {
@@ -487,7 +535,9 @@ impl Session {
             let bytes = match status {
                 FileStatus::Failed(ReadFailure::Absent) => continue,
                 FileStatus::Failed(failure) => {
-                    context.diagnostics.push(unusable(shown, &failure.to_string()));
+                    context
+                        .diagnostics
+                        .push(unusable(shown, &failure.to_string()));
                     continue;
                 }
                 FileStatus::Present(_) => match std::fs::read(at) {
@@ -501,7 +551,9 @@ impl Session {
             };
             if let Err(problem) = take_published(index, &bytes, &mut context.published) {
                 let text = String::from_utf8_lossy(&bytes);
-                context.diagnostics.extend(place_problems(shown, &text, &[*problem]));
+                context
+                    .diagnostics
+                    .extend(place_problems(shown, &text, &[*problem]));
             }
         }
         if context.diagnostics.len() == before
@@ -516,8 +568,12 @@ impl Session {
         let mut context = std::mem::take(&mut self.context);
         context.published = Published::default();
         self.read_published(&mut context, SystemTime::now());
-        context.recorded =
-            context.published.sources.iter().map(|record| record.id.clone()).collect();
+        context.recorded = context
+            .published
+            .sources
+            .iter()
+            .map(|record| record.id.clone())
+            .collect();
         self.context = context;
     }
 
@@ -543,7 +599,10 @@ impl Session {
             let digest = match state.file.sha256 {
                 Some(digest) => digest,
                 None => {
-                    let bytes = self.disk.read(path, self.project.settings.limits.bytes).ok()?;
+                    let bytes = self
+                        .disk
+                        .read(path, self.project.settings.limits.bytes)
+                        .ok()?;
                     let digest: [u8; 32] = Sha256::digest(&bytes).into();
                     digests.push((path.into(), digest));
                     digest
@@ -551,7 +610,8 @@ impl Session {
             };
             Some(kbc_queries::commit::hash::Digest(digest).to_string())
         });
-        self.discovered.retain(|diagnostic| diagnostic.code != registry::CFG_008);
+        self.discovered
+            .retain(|diagnostic| diagnostic.code != registry::CFG_008);
         self.discovered.append(&mut diagnostics);
         for (path, digest) in digests {
             if let Some(state) = self.sources.get_mut(&path) {
@@ -573,7 +633,8 @@ impl Session {
             let path = self.by_id.get(id);
             let state = path.and_then(|path| self.sources.get(path));
             let path = path.map_or("", |path| path);
-            self.bindings.insert(id.clone(), keys::binding(path, state, id, &self.context));
+            self.bindings
+                .insert(id.clone(), keys::binding(path, state, id, &self.context));
         }
     }
 
@@ -588,8 +649,12 @@ impl Session {
                     continue;
                 }
                 let below = format!("{prefix}/");
-                let was_there =
-                    self.context.published.sources.iter().any(|r| r.path.starts_with(&below));
+                let was_there = self
+                    .context
+                    .published
+                    .sources
+                    .iter()
+                    .any(|r| r.path.starts_with(&below));
                 if was_there {
                     missing.insert(prefix);
                 }
@@ -615,9 +680,12 @@ impl Session {
 }
 
 fn unusable(path: &str, reason: &str) -> Diagnostic {
-    Diagnostic::new(registry::MAN_001, format!("the published manifest cannot be used: {reason}"))
-        .in_file(path)
-        .help("restore the file from version control: it records ids and retractions")
+    Diagnostic::new(
+        registry::MAN_001,
+        format!("the published manifest cannot be used: {reason}"),
+    )
+    .in_file(path)
+    .help("restore the file from version control: it records ids and retractions")
 }
 
 fn take_published(
@@ -644,7 +712,11 @@ fn take_published(
                 retractions.source_ids.into_iter().map(Arc::from).collect();
             for id in retractions.chunk_ids {
                 let source = id.split(':').next().unwrap_or_default();
-                published.retracted_chunks.entry(source.into()).or_default().push(id.into());
+                published
+                    .retracted_chunks
+                    .entry(source.into())
+                    .or_default()
+                    .push(id.into());
             }
         }
         _ => {
@@ -670,9 +742,19 @@ fn known(stamp: Option<Stamp>, stored: Option<&FileRecord>, paranoid: bool) -> (
     match stored {
         Some(stored) if !paranoid && stored.stamp == Some(stamp) => (stored.clone(), false),
         // Its last status is kept as a guess until it is hashed; `stamp: None` says so.
-        Some(stored) => (FileRecord { stamp: None, ..stored.clone() }, false),
+        Some(stored) => (
+            FileRecord {
+                stamp: None,
+                ..stored.clone()
+            },
+            false,
+        ),
         None => (
-            FileRecord { stamp: None, status: FileStatus::Failed(ReadFailure::Absent), sha256: None },
+            FileRecord {
+                stamp: None,
+                status: FileStatus::Failed(ReadFailure::Absent),
+                sha256: None,
+            },
             false,
         ),
     }
@@ -703,16 +785,21 @@ pub(super) fn look_at(
             status: FileStatus::Present(Fingerprint::of(&bytes)),
             sha256: sha256.then(|| Sha256::digest(&bytes).into()),
         },
-        Err(failure) => {
-            FileRecord { stamp, status: FileStatus::Failed(failure), sha256: None }
-        }
+        Err(failure) => FileRecord {
+            stamp,
+            status: FileStatus::Failed(failure),
+            sha256: None,
+        },
     }
 }
 
 /// A SHA-256 stays true as long as the fingerprint does.
 fn keep_sha(record: FileRecord, before: &FileRecord) -> FileRecord {
     if record.status == before.status {
-        FileRecord { sha256: record.sha256.or(before.sha256), ..record }
+        FileRecord {
+            sha256: record.sha256.or(before.sha256),
+            ..record
+        }
     } else {
         record
     }
@@ -725,19 +812,36 @@ struct Recipes {
 }
 
 impl Recipes {
-    fn get(&mut self, project: &Project, collection: usize, path: &str) -> (Option<Arc<Recipe>>, Fingerprint) {
+    fn get(
+        &mut self,
+        project: &Project,
+        collection: usize,
+        path: &str,
+    ) -> (Option<Arc<Recipe>>, Fingerprint) {
         let none = || (None, Fingerprint::combine("kbc recipe none", []));
-        let Some(settings) = project.settings.collections.get(collection) else { return none() };
+        let Some(settings) = project.settings.collections.get(collection) else {
+            return none();
+        };
         let own = project.settings.sources.contains_key(path);
-        let extension = path.rsplit('/').next().and_then(|name| name.rsplit_once('.'));
-        let extension = extension.map_or("", |(_, extension)| extension).to_ascii_lowercase();
+        let extension = path
+            .rsplit('/')
+            .next()
+            .and_then(|name| name.rsplit_once('.'));
+        let extension = extension
+            .map_or("", |(_, extension)| extension)
+            .to_ascii_lowercase();
         // A registry's recipe holds its name, and a source with settings of its own is its own kind.
         let alone = own || matches!(extension.as_str(), "csv" | "tsv" | "tab");
-        let key = (collection, if alone { format!("/{path}") } else { extension });
+        let key = (
+            collection,
+            if alone { format!("/{path}") } else { extension },
+        );
         if let Some((recipe, fingerprint)) = self.known.get(&key) {
             return (Some(recipe.clone()), *fingerprint);
         }
-        let Some(recipe) = project.recipe(settings, path) else { return none() };
+        let Some(recipe) = project.recipe(settings, path) else {
+            return none();
+        };
         let fingerprint = keys::recipe(&recipe);
         let recipe = Arc::new(recipe);
         self.known.insert(key, (recipe.clone(), fingerprint));

@@ -105,7 +105,10 @@ impl Session {
         for diagnostic in &diagnostics {
             ledger.count(diagnostic.severity);
         }
-        Report { diagnostics, ledger }
+        Report {
+            diagnostics,
+            ledger,
+        }
     }
 
     /// The diagnostics of one card, as of the last look.
@@ -129,7 +132,11 @@ impl Session {
         let complete = with_entry.len() == self.cards.len();
         let nodes: Vec<Node<'_>> = with_entry
             .iter()
-            .map(|(path, entry)| Node { path, id: entry.id.as_ref(), edges: &entry.edges })
+            .map(|(path, entry)| Node {
+                path,
+                id: entry.id.as_ref(),
+                edges: &entry.edges,
+            })
             .collect();
         let options = GraphOptions {
             retracted: self.context.published.retracted_cards.clone(),
@@ -173,6 +180,9 @@ impl Session {
 
     /// The worst severity in a list.
     pub fn worst(diagnostics: &[Diagnostic]) -> Option<Severity> {
-        diagnostics.iter().map(|diagnostic| diagnostic.severity).min()
+        diagnostics
+            .iter()
+            .map(|diagnostic| diagnostic.severity)
+            .min()
     }
 }

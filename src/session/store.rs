@@ -42,21 +42,47 @@ pub(crate) fn open(root: &std::path::Path) -> (Option<Cache>, LastState, Option<
         Opened::Unavailable(_) => None,
     };
     let mut state = LastState::default();
-    let Some(cache) = cache else { return (None, state, notice) };
+    let Some(cache) = cache else {
+        return (None, state, notice);
+    };
     let mut damaged = false;
-    load(&cache, Table::Sources, &mut damaged, |entries: Vec<StoredSource>| {
-        state.sources.extend(entries.into_iter().map(|entry| (entry.path.clone(), entry)));
-    });
-    load(&cache, Table::Cards, &mut damaged, |entries: Vec<StoredCard>| {
-        state.cards.extend(entries.into_iter().map(|entry| (entry.path.clone(), entry)));
-    });
-    load(&cache, Table::Others, &mut damaged, |entries: Vec<StoredOther>| {
-        state.others.extend(entries.into_iter().map(|entry| (entry.path.clone(), entry)));
-    });
+    load(
+        &cache,
+        Table::Sources,
+        &mut damaged,
+        |entries: Vec<StoredSource>| {
+            state
+                .sources
+                .extend(entries.into_iter().map(|entry| (entry.path.clone(), entry)));
+        },
+    );
+    load(
+        &cache,
+        Table::Cards,
+        &mut damaged,
+        |entries: Vec<StoredCard>| {
+            state
+                .cards
+                .extend(entries.into_iter().map(|entry| (entry.path.clone(), entry)));
+        },
+    );
+    load(
+        &cache,
+        Table::Others,
+        &mut damaged,
+        |entries: Vec<StoredOther>| {
+            state
+                .others
+                .extend(entries.into_iter().map(|entry| (entry.path.clone(), entry)));
+        },
+    );
     if damaged && notice.is_none() {
         notice = Some(
-            Diagnostic::new(registry::CACHE_001, "part of the cache was damaged and is rebuilt")
-                .help("nothing to do; only time was lost"),
+            Diagnostic::new(
+                registry::CACHE_001,
+                "part of the cache was damaged and is rebuilt",
+            )
+            .help("nothing to do; only time was lost"),
         );
     }
     (Some(cache), state, notice)
@@ -84,7 +110,9 @@ fn load<T: serde::de::DeserializeOwned>(
 impl Session {
     /// Records what changed since the last state was read. Failing to is no failure of the run.
     pub fn record(&mut self) {
-        let Some(mut cache) = self.cache.take() else { return };
+        let Some(mut cache) = self.cache.take() else {
+            return;
+        };
         let changes = self.changes();
         // Another process may hold the lock for longer than we are willing to wait, or the disk
         // may be full: then the next run derives again what this one could not write down.
@@ -117,32 +145,50 @@ impl Session {
             mark(2, path);
         }
         for (table, bucket) in &self.lost {
-            if let Some(slot) =
-                dirty.get_mut(*table as usize).and_then(|row| row.get_mut(*bucket as usize))
+            if let Some(slot) = dirty
+                .get_mut(*table as usize)
+                .and_then(|row| row.get_mut(*bucket as usize))
             {
                 *slot = true;
             }
         }
         let is_dirty = |table: usize, path: &str| dirty[table][bucket_of(path) as usize];
 
-        let sources = self.sources.iter().filter(|(path, _)| is_dirty(0, path)).map(|(path, state)| {
-            StoredSource {
+        let sources = self
+            .sources
+            .iter()
+            .filter(|(path, _)| is_dirty(0, path))
+            .map(|(path, state)| StoredSource {
                 path: path.clone(),
                 file: state.file.clone(),
                 report: state.report.clone(),
-            }
+            });
+        put(&mut changes, Table::Sources, &dirty[0], sources, |entry| {
+            &entry.path
         });
-        put(&mut changes, Table::Sources, &dirty[0], sources, |entry| &entry.path);
-        let cards = self.cards.iter().filter(|(path, _)| is_dirty(1, path)).map(|(path, state)| {
-            StoredCard { path: path.clone(), file: state.file.clone(), entry: state.entry.clone() }
+        let cards = self
+            .cards
+            .iter()
+            .filter(|(path, _)| is_dirty(1, path))
+            .map(|(path, state)| StoredCard {
+                path: path.clone(),
+                file: state.file.clone(),
+                entry: state.entry.clone(),
+            });
+        put(&mut changes, Table::Cards, &dirty[1], cards, |entry| {
+            &entry.path
         });
-        put(&mut changes, Table::Cards, &dirty[1], cards, |entry| &entry.path);
         let others = self
             .others
             .iter()
             .filter(|(path, _)| is_dirty(2, path))
-            .map(|(path, state)| StoredOther { path: path.clone(), file: state.file.clone() });
-        put(&mut changes, Table::Others, &dirty[2], others, |entry| &entry.path);
+            .map(|(path, state)| StoredOther {
+                path: path.clone(),
+                file: state.file.clone(),
+            });
+        put(&mut changes, Table::Others, &dirty[2], others, |entry| {
+            &entry.path
+        });
         changes
     }
 

@@ -132,9 +132,7 @@ impl Matcher {
     /// Whether anything below the directory can match.
     fn may_hold(&self, directory: &str) -> bool {
         self.prefixes.iter().any(|prefix| {
-            prefix.is_empty()
-                || is_within(prefix, directory)
-                || is_within(directory, prefix)
+            prefix.is_empty() || is_within(prefix, directory) || is_within(directory, prefix)
         })
     }
 }
@@ -142,7 +140,9 @@ impl Matcher {
 /// Whether `path` is `directory` or below it.
 fn is_within(path: &str, directory: &str) -> bool {
     path == directory
-        || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+        || path
+            .strip_prefix(directory)
+            .is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// A path relative to `root`, with `/`. `None` for names that are not UTF-8.
@@ -160,7 +160,11 @@ pub fn discover(root: &Path, settings: &Settings, matcher: &Matcher) -> Discover
     let out = settings.out.trim_end_matches('/').to_owned();
     let walk_root = root.to_path_buf();
     // The filter must own what it looks at.
-    let prefixes = Matcher { collections: Vec::new(), cards: (GlobSet::empty(), GlobSet::empty()), prefixes: matcher.prefixes.clone() };
+    let prefixes = Matcher {
+        collections: Vec::new(),
+        cards: (GlobSet::empty(), GlobSet::empty()),
+        prefixes: matcher.prefixes.clone(),
+    };
     let filter = move |entry: &DirEntry| {
         if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
             return true;
@@ -194,12 +198,18 @@ pub fn discover(root: &Path, settings: &Settings, matcher: &Matcher) -> Discover
 }
 
 fn visit(root: &Path, matcher: &Matcher, entry: &DirEntry, discovery: &mut Discovery) {
-    let Some(kind) = entry.file_type() else { return };
+    let Some(kind) = entry.file_type() else {
+        return;
+    };
     if kind.is_dir() {
         return;
     }
     let Some(path) = relative(root, entry.path()) else {
-        let shown = entry.path().strip_prefix(root).unwrap_or(entry.path()).to_string_lossy();
+        let shown = entry
+            .path()
+            .strip_prefix(root)
+            .unwrap_or(entry.path())
+            .to_string_lossy();
         if matcher.role(&shown).0.is_some() {
             discovery.diagnostics.push(
                 Diagnostic::new(
@@ -217,9 +227,12 @@ fn visit(root: &Path, matcher: &Matcher, entry: &DirEntry, discovery: &mut Disco
     let path: Arc<str> = path.into();
     if kind.is_symlink() {
         discovery.diagnostics.push(
-            Diagnostic::new(registry::SRC_001, "symbolic links are not followed; this file was skipped")
-                .in_file(path)
-                .help("put the file itself into the project, or exclude the link in kb.toml"),
+            Diagnostic::new(
+                registry::SRC_001,
+                "symbolic links are not followed; this file was skipped",
+            )
+            .in_file(path)
+            .help("put the file itself into the project, or exclude the link in kb.toml"),
         );
         return;
     }
@@ -261,9 +274,11 @@ fn unreadable(path: Option<String>, error: &ignore::Error) -> Diagnostic {
         Some(error) => super::disk::failure(error).to_string(),
         None => error.to_string(),
     };
-    let diagnostic =
-        Diagnostic::new(registry::SRC_013, format!("a directory cannot be read: {reason}"))
-            .help("make it readable; what lies below it was left as it was, not taken for deleted");
+    let diagnostic = Diagnostic::new(
+        registry::SRC_013,
+        format!("a directory cannot be read: {reason}"),
+    )
+    .help("make it readable; what lies below it was left as it was, not taken for deleted");
     match path {
         Some(path) => diagnostic.in_file(path),
         None => diagnostic,

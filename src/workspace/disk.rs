@@ -18,7 +18,11 @@ pub struct Disk {
 impl Disk {
     /// A disk that reads below `root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Disk { root: root.into(), bytes_read: AtomicU64::new(0), files_opened: AtomicU64::new(0) }
+        Disk {
+            root: root.into(),
+            bytes_read: AtomicU64::new(0),
+            files_opened: AtomicU64::new(0),
+        }
     }
 
     /// Bytes read so far.
@@ -47,7 +51,10 @@ impl System for Disk {
             return Err(ReadFailure::NotAFile);
         }
         if metadata.len() > limit {
-            return Err(ReadFailure::TooLarge { bytes: metadata.len(), limit });
+            return Err(ReadFailure::TooLarge {
+                bytes: metadata.len(),
+                limit,
+            });
         }
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
         // The file may grow while it is read; one byte beyond the limit tells.

@@ -38,9 +38,14 @@ pub fn assign(
     recorded: &[Recorded],
     mut content: impl FnMut(&str) -> Option<String>,
 ) -> (Vec<Arc<str>>, Vec<Diagnostic>) {
-    let present: BTreeSet<&str> = candidates.iter().map(|candidate| &**candidate.path).collect();
-    let by_path: HashMap<&str, &Recorded> =
-        recorded.iter().map(|record| (&*record.path, record)).collect();
+    let present: BTreeSet<&str> = candidates
+        .iter()
+        .map(|candidate| &**candidate.path)
+        .collect();
+    let by_path: HashMap<&str, &Recorded> = recorded
+        .iter()
+        .map(|record| (&*record.path, record))
+        .collect();
     let mut missing: BTreeMap<&str, Vec<&Recorded>> = BTreeMap::new();
     for record in recorded {
         if !present.contains(&*record.path) {
@@ -52,8 +57,12 @@ pub fn assign(
     let mut taken: HashMap<Arc<str>, usize> = HashMap::new();
     let mut diagnostics = Vec::new();
     for (index, candidate) in candidates.iter().enumerate() {
-        let known = by_path.get(&**candidate.path).map(|record| record.id.clone());
-        let Some(id) = candidate.explicit.map(Arc::from).or(known) else { continue };
+        let known = by_path
+            .get(&**candidate.path)
+            .map(|record| record.id.clone());
+        let Some(id) = candidate.explicit.map(Arc::from).or(known) else {
+            continue;
+        };
         if let Some(first) = taken.get(&id) {
             diagnostics.push(duplicate(candidate.path, &id, candidates[*first].path));
             continue;
@@ -66,13 +75,15 @@ pub fn assign(
             if ids[index].is_some() || candidate.explicit.is_some() {
                 continue;
             }
-            let Some(records) = content(candidate.path).and_then(|sha| {
-                missing.get_mut(sha.as_str())
-            }) else {
+            let Some(records) =
+                content(candidate.path).and_then(|sha| missing.get_mut(sha.as_str()))
+            else {
                 continue;
             };
             // Several lost files with the same bytes: the first by path moves first.
-            let free = records.iter().position(|record| !taken.contains_key(&record.id));
+            let free = records
+                .iter()
+                .position(|record| !taken.contains_key(&record.id));
             if let Some(free) = free {
                 let record = records.remove(free);
                 taken.insert(record.id.clone(), index);
@@ -104,7 +115,9 @@ fn duplicate(path: &Arc<str>, id: &str, first: &str) -> Diagnostic {
 fn unique(path: &str, taken: &HashMap<Arc<str>, usize>) -> Arc<str> {
     let mut parts: Vec<&str> = path.split('/').collect();
     let name = parts.pop().unwrap_or(path);
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem });
+    let stem = name
+        .rsplit_once('.')
+        .map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem });
     let mut id = slug(stem);
     while taken.contains_key(id.as_str()) {
         match parts.pop() {
@@ -135,7 +148,11 @@ pub fn slug(text: &str) -> String {
     while slug.ends_with('_') {
         slug.pop();
     }
-    if slug.is_empty() { "source".to_owned() } else { slug }
+    if slug.is_empty() {
+        "source".to_owned()
+    } else {
+        slug
+    }
 }
 
 #[cfg(test)]
@@ -143,16 +160,32 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn ids(paths: &[&str], recorded: &[(&str, &str, &str)], content: &[(&str, &str)]) -> Vec<String> {
+    fn ids(
+        paths: &[&str],
+        recorded: &[(&str, &str, &str)],
+        content: &[(&str, &str)],
+    ) -> Vec<String> {
         let paths: Vec<Arc<str>> = paths.iter().map(|path| Arc::from(*path)).collect();
-        let candidates: Vec<Candidate<'_>> =
-            paths.iter().map(|path| Candidate { path, explicit: None }).collect();
+        let candidates: Vec<Candidate<'_>> = paths
+            .iter()
+            .map(|path| Candidate {
+                path,
+                explicit: None,
+            })
+            .collect();
         let recorded: Vec<Recorded> = recorded
             .iter()
-            .map(|(id, path, sha)| Recorded { id: (*id).into(), path: (*path).into(), sha256: (*sha).into() })
+            .map(|(id, path, sha)| Recorded {
+                id: (*id).into(),
+                path: (*path).into(),
+                sha256: (*sha).into(),
+            })
             .collect();
         let (ids, diagnostics) = assign(&candidates, &recorded, |path| {
-            content.iter().find(|(known, _)| *known == path).map(|(_, sha)| (*sha).to_owned())
+            content
+                .iter()
+                .find(|(known, _)| *known == path)
+                .map(|(_, sha)| (*sha).to_owned())
         });
         assert!(diagnostics.is_empty());
         ids.iter().map(|id| id.to_string()).collect()
@@ -161,7 +194,11 @@ mod tests {
     #[test]
     fn an_id_is_the_slug_of_the_stem_with_parents_where_needed() {
         assert_eq!(
-            ids(&["a/Überblick 2.md", "a/x.md", "b/x.md", "c/x.md", "x.md"], &[], &[]),
+            ids(
+                &["a/Überblick 2.md", "a/x.md", "b/x.md", "c/x.md", "x.md"],
+                &[],
+                &[]
+            ),
             ["uberblick_2", "x", "b_x", "c_x", "x_2"]
         );
     }
@@ -169,7 +206,11 @@ mod tests {
     #[test]
     fn a_recorded_id_stays_with_its_path_and_moves_with_its_content() {
         assert_eq!(
-            ids(&["b/x.md", "new/y.md"], &[("x1", "b/x.md", "11"), ("why", "y.md", "22")], &[("new/y.md", "22")]),
+            ids(
+                &["b/x.md", "new/y.md"],
+                &[("x1", "b/x.md", "11"), ("why", "y.md", "22")],
+                &[("new/y.md", "22")]
+            ),
             ["x1", "why"]
         );
     }
@@ -177,7 +218,11 @@ mod tests {
     #[test]
     fn a_copy_put_at_the_old_path_keeps_the_id_there() {
         assert_eq!(
-            ids(&["new/y.md", "y.md"], &[("y", "y.md", "22")], &[("new/y.md", "22")]),
+            ids(
+                &["new/y.md", "y.md"],
+                &[("y", "y.md", "22")],
+                &[("new/y.md", "22")]
+            ),
             ["new_y", "y"]
         );
     }

@@ -131,14 +131,19 @@ impl Project {
                 self.diagnostics.push(
                     Diagnostic::new(
                         registry::CFG_002,
-                        format!("`{key} = \"{value}\"` leads out of the project; `{default}` is used"),
+                        format!(
+                            "`{key} = \"{value}\"` leads out of the project; `{default}` is used"
+                        ),
                     )
                     .in_file(SETTINGS_FILE)
                     .help("give a path below the project's folder"),
                 );
                 *value = default;
             } else {
-                let trimmed = value.trim_start_matches("./").trim_end_matches('/').to_owned();
+                let trimmed = value
+                    .trim_start_matches("./")
+                    .trim_end_matches('/')
+                    .to_owned();
                 if *trimmed != **value {
                     *value = trimmed.into();
                 }
@@ -148,7 +153,9 @@ impl Project {
 
     /// Whether the settings have errors, so that what follows from them may not be what was meant.
     pub fn is_misconfigured(&self) -> bool {
-        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+        self.diagnostics
+            .iter()
+            .any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
     /// The folder of published files.
@@ -172,7 +179,9 @@ impl Project {
             .or_else(|| Format::from_path(path, &[]))?;
         let mut extract = ExtractOptions::new(format);
         extract.limits = self.settings.limits.document_limits();
-        extract.encoding = own.and_then(|own| own.encoding.as_deref()).map(str::to_owned);
+        extract.encoding = own
+            .and_then(|own| own.encoding.as_deref())
+            .map(str::to_owned);
         if format == Format::Csv {
             extract.registry = RegistryOptions::for_path(path);
             if let Some(registry) = collection.registries.iter().find(|r| &*r.file == path) {
@@ -182,7 +191,11 @@ impl Project {
                 extract.registry.primary_key = registry.primary_key.as_deref().map(str::to_owned);
             }
         }
-        Some(Recipe { chunker: chunker(collection, format), extract, given: None })
+        Some(Recipe {
+            chunker: chunker(collection, format),
+            extract,
+            given: None,
+        })
     }
 }
 
@@ -210,9 +223,10 @@ fn chunker(collection: &Collection, format: Format) -> Chunker {
                 })
                 .collect(),
         }),
-        ChunkerKind::Auto | ChunkerKind::Window => {
-            Chunker::Window(WindowParams { tokens: sizes.tokens, overlap: sizes.overlap })
-        }
+        ChunkerKind::Auto | ChunkerKind::Window => Chunker::Window(WindowParams {
+            tokens: sizes.tokens,
+            overlap: sizes.overlap,
+        }),
     }
 }
 
@@ -245,7 +259,9 @@ pub fn place_problems(file: &str, text: &str, problems: &[Problem]) -> Vec<Diagn
 
 /// Applies the project's severity to a diagnostic. Returns whether it is still to be shown.
 pub fn apply_severity(settings: &Settings, diagnostic: &mut Diagnostic) -> bool {
-    let Some(level) = settings.diagnostics.get(diagnostic.code.as_str()) else { return true };
+    let Some(level) = settings.diagnostics.get(diagnostic.code.as_str()) else {
+        return true;
+    };
     match level.severity() {
         Some(severity) if registry::entry(diagnostic.code).allows(severity) => {
             diagnostic.severity = severity;

@@ -27,7 +27,12 @@ impl Stamp {
     pub fn of(metadata: &Metadata) -> Self {
         let modified = metadata.modified().map(nanoseconds).unwrap_or(0);
         let (changed, inode) = identity(metadata);
-        Stamp { size: metadata.len(), modified, changed, inode }
+        Stamp {
+            size: metadata.len(),
+            modified,
+            changed,
+            inode,
+        }
     }
 
     /// Whether a write after this look could have left the stamp as it is.
@@ -56,7 +61,10 @@ fn nanoseconds(time: SystemTime) -> i64 {
 #[cfg(unix)]
 fn identity(metadata: &Metadata) -> (i64, u64) {
     use std::os::unix::fs::MetadataExt;
-    let changed = metadata.ctime().saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec());
+    let changed = metadata
+        .ctime()
+        .saturating_mul(1_000_000_000)
+        .saturating_add(metadata.ctime_nsec());
     (changed, metadata.ino())
 }
 

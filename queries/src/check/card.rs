@@ -110,8 +110,12 @@ pub fn card_report(db: &dyn Db, file: CardFile) -> CardReport {
 fn unreadable(failure: &ReadFailure) -> CardReport {
     CardReport {
         findings: vec![
-            Finding::new(registry::CLI_001, 0..0, format!("the card cannot be read: {failure}"))
-                .help("a card is a UTF-8 Markdown file with YAML frontmatter"),
+            Finding::new(
+                registry::CLI_001,
+                0..0,
+                format!("the card cannot be read: {failure}"),
+            )
+            .help("a card is a UTF-8 Markdown file with YAML frontmatter"),
         ],
         id: None,
         reading: None,
@@ -133,7 +137,10 @@ pub fn from_problem(problem: &Problem) -> Finding {
         finding.fixes.push(RelativeFix {
             title: fix.title.clone(),
             applicability: fix.applicability,
-            edits: vec![RelativeEdit { range: fix.range.clone(), text: fix.text.clone() }],
+            edits: vec![RelativeEdit {
+                range: fix.range.clone(),
+                text: fix.text.clone(),
+            }],
         });
     }
     finding
@@ -176,14 +183,13 @@ fn stale_hash(parsed: &ParsedCard, hash: Option<&str>) -> Option<Finding> {
     )
 }
 
-fn summary(
-    parsed: &ParsedCard,
-    hash: Option<&str>,
-    reading: Option<&str>,
-) -> Option<CardSummary> {
+fn summary(parsed: &ParsedCard, hash: Option<&str>, reading: Option<&str>) -> Option<CardSummary> {
     let card = parsed.complete()?;
-    let mut source_ids: Vec<Arc<str>> =
-        card.citations.iter().map(|citation| (*citation.source_id).into()).collect();
+    let mut source_ids: Vec<Arc<str>> = card
+        .citations
+        .iter()
+        .map(|citation| (*citation.source_id).into())
+        .collect();
     source_ids.sort();
     source_ids.dedup();
     Some(CardSummary {

@@ -96,7 +96,10 @@ fn check(db: &dyn Db, file: CardFile, index: u32, citation: &Citation) -> Citati
         .unwrap_or(report.findings.len());
     report.findings.splice(quote_at..quote_at, auth);
 
-    let failed = report.findings.iter().any(|finding| finding.severity == Severity::Error);
+    let failed = report
+        .findings
+        .iter()
+        .any(|finding| finding.severity == Severity::Error);
     report.outcome = match standing {
         // Without a matrix nothing says that the reading may use the source.
         Standing::Verified(_) if !failed && !Policy::get(db).matrix_usable(db) => {
@@ -140,8 +143,10 @@ fn fields(index: u32, citation: &Citation) -> Option<Fields<'_>> {
 fn shape(citation: &Citation, fields: &Fields<'_>) -> Option<Finding> {
     let problem = card::citation_shape_problem(citation)?;
     Some(
-        Finding::new(problem.code, problem.span, problem.message)
-            .contract(format!("citations[{}]: {}", fields.index, problem.contract_message)),
+        Finding::new(problem.code, problem.span, problem.message).contract(format!(
+            "citations[{}]: {}",
+            fields.index, problem.contract_message
+        )),
     )
 }
 
@@ -164,7 +169,10 @@ fn retraction(db: &dyn Db, fields: &Fields<'_>) -> Vec<Finding> {
         );
     }
     let chunks = name.retracted_chunks(db);
-    if chunks.binary_search_by(|id| id.as_ref().cmp(fields.chunk_id)).is_ok() {
+    if chunks
+        .binary_search_by(|id| id.as_ref().cmp(fields.chunk_id))
+        .is_ok()
+    {
         findings.push(
             Finding::new(
                 registry::RETR_003,
@@ -322,7 +330,10 @@ fn no_such_chunk(
     let finding = Finding::new(
         registry::CITE_004,
         fields.at.chunk_id.clone(),
-        format!("the source `{}` has no chunk `{}`", fields.source_id, fields.chunk_id),
+        format!(
+            "the source `{}` has no chunk `{}`",
+            fields.source_id, fields.chunk_id
+        ),
     )
     .contract(format!(
         "citations[{}]: chunk_id {} is not in the chunks manifest",
@@ -381,13 +392,17 @@ fn cited_chunk(
     let changed = hash != fields.chunk_hash;
     if let Some(finding) = pages(&text, fields, chunk) {
         if changed {
-            findings.push(crate::check::quote::changed(db, file, fields, &text, chunk, &hash));
+            findings.push(crate::check::quote::changed(
+                db, file, fields, &text, chunk, &hash,
+            ));
         }
         findings.push(finding);
         return Standing::Failed;
     }
     if changed {
-        findings.push(crate::check::quote::changed(db, file, fields, &text, chunk, &hash));
+        findings.push(crate::check::quote::changed(
+            db, file, fields, &text, chunk, &hash,
+        ));
         return Standing::Failed;
     }
     check_standing(db, file, fields, &text, chunk, findings)
@@ -433,12 +448,18 @@ fn manifest_integrity(
 fn pages(text: &SourceText, fields: &Fields<'_>, chunk: &CitedChunk) -> Option<Finding> {
     let [start, end] = fields.pages;
     let record = text.chunk(chunk.index)?;
-    let on_page =
-        record.page_spans.iter().any(|span| (start..=end).contains(&u64::from(span.page)));
+    let on_page = record
+        .page_spans
+        .iter()
+        .any(|span| (start..=end).contains(&u64::from(span.page)));
     if on_page {
         return None;
     }
-    let own: Vec<String> = record.page_spans.iter().map(|span| span.page.to_string()).collect();
+    let own: Vec<String> = record
+        .page_spans
+        .iter()
+        .map(|span| span.page.to_string())
+        .collect();
     let contract = format!(
         "citations[{}]: page_range [{start}, {end}] is disjoint from chunk pages [{}]",
         fields.index,
@@ -454,7 +475,10 @@ fn pages(text: &SourceText, fields: &Fields<'_>, chunk: &CitedChunk) -> Option<F
             ),
         )
         .contract(contract)
-        .label(format!("the chunk is on {}", page_words(chunk.start_page, chunk.end_page)))
+        .label(format!(
+            "the chunk is on {}",
+            page_words(chunk.start_page, chunk.end_page)
+        ))
         .fix(Some(pin_fix(
             "set the pages of the chunk",
             vec![(
@@ -467,20 +491,23 @@ fn pages(text: &SourceText, fields: &Fields<'_>, chunk: &CitedChunk) -> Option<F
 }
 
 pub(crate) fn page_words(start: u32, end: u32) -> String {
-    if start == end { format!("page {start}") } else { format!("pages {start} to {end}") }
+    if start == end {
+        format!("page {start}")
+    } else {
+        format!("pages {start} to {end}")
+    }
 }
 
-pub(crate) fn unverifiable(
-    fields: &Fields<'_>,
-    reason: String,
-    help: &'static str,
-) -> Finding {
+pub(crate) fn unverifiable(fields: &Fields<'_>, reason: String, help: &'static str) -> Finding {
     Finding::new(
         registry::VERIFY_005,
         fields.at.source_id.clone(),
         format!("the citation cannot be verified: {reason}"),
     )
-    .contract(format!("citations[{}]: unverifiable: {reason}", fields.index))
+    .contract(format!(
+        "citations[{}]: unverifiable: {reason}",
+        fields.index
+    ))
     .label("not verified")
     .help(help)
 }

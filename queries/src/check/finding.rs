@@ -9,9 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::diagnostic::{
-    Applicability, Code, Diagnostic, Edit, Fix, Related, Severity, registry,
-};
+use crate::diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Related, Severity, registry};
 use crate::text::lines::LineIndex;
 
 /// Replace the bytes of `range` (relative, as the finding's own) by `text`.

@@ -60,9 +60,8 @@ pub fn check(nodes: &[Node<'_>], options: &GraphOptions) -> Vec<(usize, Finding)
     if options.orphans {
         findings.extend(orphans(nodes, &by_id));
     }
-    findings.sort_by(|a, b| {
-        (a.0, a.1.range.start, a.1.code).cmp(&(b.0, b.1.range.start, b.1.code))
-    });
+    findings
+        .sort_by(|a, b| (a.0, a.1.range.start, a.1.code).cmp(&(b.0, b.1.range.start, b.1.code)));
     findings
 }
 
@@ -87,7 +86,11 @@ fn retracted_card(id: &IdSummary, allowed: bool) -> Finding {
     .label("withdrawn")
     .help("delete the card, or take its id off `retracted_cards` deliberately")
     .data("card_id", &*id.id);
-    if allowed { finding.severity(crate::diagnostic::Severity::Warning) } else { finding }
+    if allowed {
+        finding.severity(crate::diagnostic::Severity::Warning)
+    } else {
+        finding
+    }
 }
 
 fn retracted_target(edge: &EdgeSummary) -> Finding {
@@ -129,7 +132,10 @@ fn cycles(nodes: &[Node<'_>], by_id: &HashMap<&str, usize>) -> Vec<(usize, Findi
     let targets: Vec<Vec<usize>> = nodes
         .iter()
         .map(|node| {
-            node.edges.iter().filter_map(|edge| by_id.get(&*edge.target).copied()).collect()
+            node.edges
+                .iter()
+                .filter_map(|edge| by_id.get(&*edge.target).copied())
+                .collect()
         })
         .collect();
     let component = components(&targets);
@@ -145,7 +151,9 @@ fn cycles(nodes: &[Node<'_>], by_id: &HashMap<&str, usize>) -> Vec<(usize, Findi
             continue;
         }
         let inside = node.edges.iter().find(|edge| {
-            by_id.get(&*edge.target).is_some_and(|to| component[*to] == component[index])
+            by_id
+                .get(&*edge.target)
+                .is_some_and(|to| component[*to] == component[index])
         });
         if let Some(edge) = inside {
             findings.push((
@@ -153,7 +161,10 @@ fn cycles(nodes: &[Node<'_>], by_id: &HashMap<&str, usize>) -> Vec<(usize, Findi
                 Finding::new(
                     registry::DEP_002,
                     edge.start..edge.end,
-                    format!("this edge closes a cycle: `{}` builds, in the end, on this card", edge.target),
+                    format!(
+                        "this edge closes a cycle: `{}` builds, in the end, on this card",
+                        edge.target
+                    ),
                 )
                 .label("part of a cycle")
                 .help("take one edge of the cycle out"),

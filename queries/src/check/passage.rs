@@ -46,8 +46,10 @@ impl SourceText {
     /// The text of a whole source. The caller depends on [`crate::derive::source`].
     pub fn load(db: &dyn Db, file: SourceFile) -> Result<Self, LoadError> {
         let path = file.path(db);
-        let derived =
-            db.documents().derived(path).ok_or(LoadError::Read(ReadFailure::Absent))?;
+        let derived = db
+            .documents()
+            .derived(path)
+            .ok_or(LoadError::Read(ReadFailure::Absent))?;
         let document = match derived.recipe.given {
             Some(_) => None,
             None => Some(db.documents().load(
@@ -57,7 +59,11 @@ impl SourceText {
                 &derived.recipe,
             )?),
         };
-        Ok(SourceText { path: path.clone(), derivation: derived.derivation, document })
+        Ok(SourceText {
+            path: path.clone(),
+            derivation: derived.derivation,
+            document,
+        })
     }
 
     /// The chunk at `index`.
@@ -83,7 +89,9 @@ impl SourceText {
 
     /// First and last page of a range of the text of chunk `index`.
     pub fn pages_of(&self, index: usize, range: Range<usize>) -> (u32, u32) {
-        let Some(chunk) = self.chunk(index) else { return (1, 1) };
+        let Some(chunk) = self.chunk(index) else {
+            return (1, 1);
+        };
         let text = self.chunk_text(index);
         let page_at = |offset: usize| {
             chunk
@@ -93,7 +101,10 @@ impl SourceText {
                 .find(|span| byte_of_char(text, span.offset) <= offset)
                 .map_or(chunk.start_page, |span| span.page)
         };
-        (page_at(range.start), page_at(range.end.saturating_sub(1).max(range.start)))
+        (
+            page_at(range.start),
+            page_at(range.end.saturating_sub(1).max(range.start)),
+        )
     }
 
     /// The document, unless a manifest gave the chunks.
@@ -127,7 +138,12 @@ impl SourceText {
                 .skip(1)
                 .map(|span| byte_of_char(own, span.offset))
                 .collect();
-            return Some(Window { text: own, cited: 0..own.len(), pages: in_pages, page_starts });
+            return Some(Window {
+                text: own,
+                cited: 0..own.len(),
+                pages: in_pages,
+                page_starts,
+            });
         };
         let text = document.text.get(chunk.range.start..next.range.end)?;
         // Slices never run over a page's end, but what follows may stand on the next page.
@@ -138,7 +154,12 @@ impl SourceText {
             .map(|page| page.start - chunk.range.start)
             .collect();
         let pages = in_pages.start..text.len();
-        Some(Window { text, cited: 0..own.len(), pages, page_starts })
+        Some(Window {
+            text,
+            cited: 0..own.len(),
+            pages,
+            page_starts,
+        })
     }
 
     /// Turns a range of the text of chunk `index` into one of the document's text.
@@ -163,7 +184,9 @@ impl SourceText {
         // Chunks are ordered by start; their ends ascend too, so the first that reaches far
         // enough is the only candidate besides its successors.
         let first = list.partition_point(|chunk| chunk.range.end < range.end);
-        list.get(first).filter(|chunk| chunk.range.start <= range.start).map(|_| first)
+        list.get(first)
+            .filter(|chunk| chunk.range.start <= range.start)
+            .map(|_| first)
     }
 
     /// A related place: `range` of the document's text, for people.
@@ -200,7 +223,10 @@ impl SourceText {
         bytes: Range<usize>,
     ) -> Option<Span> {
         let (start, end) = if keeps_lines(document) {
-            (position(document.text.as_bytes(), range.start), position(document.text.as_bytes(), range.end))
+            (
+                position(document.text.as_bytes(), range.start),
+                position(document.text.as_bytes(), range.end),
+            )
         } else {
             let file = db.system().read(&self.path, u64::MAX).ok()?;
             (position(&file, bytes.start), position(&file, bytes.end))
@@ -227,8 +253,15 @@ fn position(bytes: &[u8], offset: usize) -> (u32, u32) {
     let line = memchr::memchr_iter(b'\n', before).count() + 1;
     let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
     // Continuation bytes of UTF-8 do not start a character.
-    let column = before[start..].iter().filter(|byte| (**byte & 0xC0) != 0x80).count() + 1;
-    (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
+    let column = before[start..]
+        .iter()
+        .filter(|byte| (**byte & 0xC0) != 0x80)
+        .count()
+        + 1;
+    (
+        u32::try_from(line).unwrap_or(u32::MAX),
+        u32::try_from(column).unwrap_or(u32::MAX),
+    )
 }
 
 /// The part of a chunk's text that lies on the cited pages, by the contract's rule: from the first
@@ -238,15 +271,26 @@ fn page_window(text: &str, chunk: &Chunk, cited: impl Fn(u32) -> bool) -> Range<
     let Some(first) = spans.iter().position(|span| cited(span.page)) else {
         return 0..0;
     };
-    let last = spans.iter().rposition(|span| cited(span.page)).unwrap_or(first);
-    let start = if first == 0 { 0 } else { byte_of_char(text, spans[first].offset) };
-    let end = spans.get(last + 1).map_or(text.len(), |after| byte_of_char(text, after.offset));
+    let last = spans
+        .iter()
+        .rposition(|span| cited(span.page))
+        .unwrap_or(first);
+    let start = if first == 0 {
+        0
+    } else {
+        byte_of_char(text, spans[first].offset)
+    };
+    let end = spans
+        .get(last + 1)
+        .map_or(text.len(), |after| byte_of_char(text, after.offset));
     start.min(end)..end
 }
 
 /// The byte offset of the `count`-th code point, or the text's end.
 fn byte_of_char(text: &str, count: u32) -> usize {
-    text.char_indices().nth(count as usize).map_or(text.len(), |(offset, _)| offset)
+    text.char_indices()
+        .nth(count as usize)
+        .map_or(text.len(), |(offset, _)| offset)
 }
 
 /// Longest context shown on each side of a marked range, in bytes.

@@ -55,7 +55,13 @@ fn options(db: &dyn Db) -> Options {
 }
 
 /// Looks for the quote in the cited chunk, on the cited pages.
-fn look(db: &dyn Db, file: SourceFile, fields: &Fields<'_>, text: &SourceText, index: usize) -> Option<Verdict> {
+fn look(
+    db: &dyn Db,
+    file: SourceFile,
+    fields: &Fields<'_>,
+    text: &SourceText,
+    index: usize,
+) -> Option<Verdict> {
     let window = text.window(index, fields.pages)?;
     let passage = Passage {
         text: window.text,
@@ -335,7 +341,11 @@ fn outside_pages(
 /// Where else in the source the quote stands, if in exactly one place.
 ///
 /// The caller depends on the whole source.
-pub(crate) fn relocation_fix(db: &dyn Db, fields: &Fields<'_>, text: &SourceText) -> Option<Elsewhere> {
+pub(crate) fn relocation_fix(
+    db: &dyn Db,
+    fields: &Fields<'_>,
+    text: &SourceText,
+) -> Option<Elsewhere> {
     let (index, range) = sole_place(fields, text)?;
     let chunk = text.chunk(index)?;
     let id = chunk_id(fields.source_id, chunk.start_page, chunk.ordinal);
@@ -344,10 +354,7 @@ pub(crate) fn relocation_fix(db: &dyn Db, fields: &Fields<'_>, text: &SourceText
     }
     let mut edits = vec![
         (fields.at.chunk_id.clone(), format!("\"{id}\"")),
-        (
-            fields.at.chunk_hash.clone(),
-            format!("\"{}\"", chunk.hash),
-        ),
+        (fields.at.chunk_hash.clone(), format!("\"{}\"", chunk.hash)),
     ];
     let pages = [u64::from(chunk.start_page), u64::from(chunk.end_page)];
     let still = fields.pages[0] <= pages[0] && pages[1] <= fields.pages[1];
@@ -360,7 +367,10 @@ pub(crate) fn relocation_fix(db: &dyn Db, fields: &Fields<'_>, text: &SourceText
     Some(Elsewhere {
         related: range
             .and_then(|range| text.related(db, range, format!("the words stand here, in {id}"))),
-        fix: pin_fix("point the citation at the chunk that holds the words", edits),
+        fix: pin_fix(
+            "point the citation at the chunk that holds the words",
+            edits,
+        ),
         chunk_id: id,
     })
 }
@@ -412,17 +422,13 @@ pub(crate) fn changed(
     hash: &str,
 ) -> Finding {
     let finding = |message: String| {
-        Finding::new(
-            registry::HASH_001,
-            fields.at.chunk_hash.clone(),
-            message,
-        )
-        .contract(format!(
-            "citations[{}]: chunk_hash does not match manifest for {}",
-            fields.index, fields.chunk_id
-        ))
-        .data("chunk_id", fields.chunk_id)
-        .data("quote", fields.quote)
+        Finding::new(registry::HASH_001, fields.at.chunk_hash.clone(), message)
+            .contract(format!(
+                "citations[{}]: chunk_hash does not match manifest for {}",
+                fields.index, fields.chunk_id
+            ))
+            .data("chunk_id", fields.chunk_id)
+            .data("quote", fields.quote)
     };
     let verdict = look(db, file, fields, text, chunk.index);
     if verdict.as_ref().is_some_and(Verdict::verified) {
@@ -453,7 +459,9 @@ pub(crate) fn changed(
         .data("found_in", found.chunk_id)
         .help("`kb fix` points the citation at the chunk that holds the words");
     }
-    let nearest = verdict.as_ref().and_then(|verdict| verdict.nearest().cloned());
+    let nearest = verdict
+        .as_ref()
+        .and_then(|verdict| verdict.nearest().cloned());
     match nearest {
         Some(nearest) => finding(format!(
             "the text of `{}` changed since it was cited, and the quote with it: {}",

@@ -16,7 +16,11 @@ pub fn source_diagnostics(
 ) -> Vec<Diagnostic> {
     match derivation {
         Err(failure) => vec![failed(path, failure)],
-        Ok(derivation) => derivation.notices.iter().map(|notice| noticed(path, notice)).collect(),
+        Ok(derivation) => derivation
+            .notices
+            .iter()
+            .map(|notice| noticed(path, notice))
+            .collect(),
     }
 }
 
@@ -24,41 +28,50 @@ fn failed(path: &Arc<str>, failure: &SourceFailure) -> Diagnostic {
     let reason = failure_reason(failure);
     let (code, help): (Code, &str) = match failure {
         SourceFailure::Load(LoadError::Read(failure)) => match failure {
-            ReadFailure::TooLarge { .. } => {
-                (registry::SRC_005, "split the file, or raise `limits.bytes` in kb.toml")
-            }
+            ReadFailure::TooLarge { .. } => (
+                registry::SRC_005,
+                "split the file, or raise `limits.bytes` in kb.toml",
+            ),
             ReadFailure::Changed => (registry::SRC_012, "run again when the file is at rest"),
-            ReadFailure::Absent | ReadFailure::NotAFile | ReadFailure::Other(_) => {
-                (registry::SRC_001, "make the file readable, or exclude it in kb.toml")
-            }
+            ReadFailure::Absent | ReadFailure::NotAFile | ReadFailure::Other(_) => (
+                registry::SRC_001,
+                "make the file readable, or exclude it in kb.toml",
+            ),
         },
         SourceFailure::Load(LoadError::Extract(error)) => match error {
-            DocumentError::Empty => {
-                (registry::SRC_002, "restore the file's content, or exclude it in kb.toml")
-            }
-            DocumentError::TooLarge { .. } | DocumentError::TooManyPages { .. } => {
-                (registry::SRC_005, "split the file, or raise the limit in `[limits]` of kb.toml")
-            }
-            DocumentError::Encrypted => {
-                (registry::SRC_004, "replace it by a copy that opens without a password")
-            }
+            DocumentError::Empty => (
+                registry::SRC_002,
+                "restore the file's content, or exclude it in kb.toml",
+            ),
+            DocumentError::TooLarge { .. } | DocumentError::TooManyPages { .. } => (
+                registry::SRC_005,
+                "split the file, or raise the limit in `[limits]` of kb.toml",
+            ),
+            DocumentError::Encrypted => (
+                registry::SRC_004,
+                "replace it by a copy that opens without a password",
+            ),
             DocumentError::UnknownKind => (
                 registry::SRC_006,
                 "say what it is with `format` in `[source.\"…\"]` of kb.toml, or exclude it",
             ),
-            DocumentError::Damaged(_) | DocumentError::UndecodableText { .. } => {
-                (registry::SRC_003, "replace it by a sound copy, or name its encoding in kb.toml")
-            }
-            DocumentError::UnknownEncoding { .. } => {
-                (registry::SRC_003, "use a name of the WHATWG encoding standard, like `windows-1252`")
-            }
-            DocumentError::NoSuchColumn { .. } => {
-                (registry::SRC_010, "name one of the columns as `primary_key`")
-            }
+            DocumentError::Damaged(_) | DocumentError::UndecodableText { .. } => (
+                registry::SRC_003,
+                "replace it by a sound copy, or name its encoding in kb.toml",
+            ),
+            DocumentError::UnknownEncoding { .. } => (
+                registry::SRC_003,
+                "use a name of the WHATWG encoding standard, like `windows-1252`",
+            ),
+            DocumentError::NoSuchColumn { .. } => (
+                registry::SRC_010,
+                "name one of the columns as `primary_key`",
+            ),
         },
-        SourceFailure::Chunk(_) => {
-            (registry::SRC_003, "change the collection's chunker in kb.toml")
-        }
+        SourceFailure::Chunk(_) => (
+            registry::SRC_003,
+            "change the collection's chunker in kb.toml",
+        ),
     };
     Diagnostic::new(code, format!("this source cannot be used: {reason}"))
         .in_file(path.clone())

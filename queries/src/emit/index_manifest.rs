@@ -105,7 +105,10 @@ impl CardsInput {
     /// The input made of `documents`, which are sorted by path.
     pub fn new(documents: Vec<CardInput>) -> Self {
         let input_hash = hash(&documents);
-        CardsInput { documents, input_hash }
+        CardsInput {
+            documents,
+            input_hash,
+        }
     }
 }
 
@@ -113,7 +116,11 @@ impl CollectionInput {
     /// Sets the counts and the input hash that follow from the documents.
     pub fn seal(mut self) -> Self {
         self.document_count = self.documents.len() as u64;
-        self.chunk_count = self.documents.iter().map(|document| document.chunk_count).sum();
+        self.chunk_count = self
+            .documents
+            .iter()
+            .map(|document| document.chunk_count)
+            .sum();
         self.input_hash = if self.scope == "canon" {
             hash(
                 &self
@@ -199,10 +206,16 @@ pub fn compare(published: &IndexManifest, today: &IndexManifest) -> Vec<Drift> {
             advisory: false,
         });
     }
-    let old: BTreeMap<&str, &CollectionInput> =
-        published.collections.iter().map(|part| (part.name.as_str(), part)).collect();
-    let new: BTreeMap<&str, &CollectionInput> =
-        today.collections.iter().map(|part| (part.name.as_str(), part)).collect();
+    let old: BTreeMap<&str, &CollectionInput> = published
+        .collections
+        .iter()
+        .map(|part| (part.name.as_str(), part))
+        .collect();
+    let new: BTreeMap<&str, &CollectionInput> = today
+        .collections
+        .iter()
+        .map(|part| (part.name.as_str(), part))
+        .collect();
     for (name, part) in &new {
         match old.get(name) {
             None => drift.push(Drift {
@@ -250,8 +263,11 @@ fn compare_documents(old: &CollectionInput, new: &CollectionInput, drift: &mut V
             advisory: new.advisory,
         });
     }
-    let known: BTreeMap<&str, &DocumentInput> =
-        old.documents.iter().map(|document| (document.source_id.as_str(), document)).collect();
+    let known: BTreeMap<&str, &DocumentInput> = old
+        .documents
+        .iter()
+        .map(|document| (document.source_id.as_str(), document))
+        .collect();
     let mut push = |change, path: &str, detail: String| {
         drift.push(Drift {
             change,
@@ -265,22 +281,41 @@ fn compare_documents(old: &CollectionInput, new: &CollectionInput, drift: &mut V
         match known.get(document.source_id.as_str()) {
             None => push("added", &document.path, "the source is new".to_owned()),
             Some(old) if old.content_hash != document.content_hash => {
-                push("changed", &document.path, "the source's bytes changed".to_owned());
+                push(
+                    "changed",
+                    &document.path,
+                    "the source's bytes changed".to_owned(),
+                );
             }
             Some(old) if old.path != document.path => {
-                push("moved", &document.path, format!("the source was at {}", old.path));
+                push(
+                    "moved",
+                    &document.path,
+                    format!("the source was at {}", old.path),
+                );
             }
             Some(old) if old.derivation != document.derivation => {
-                push("changed", &document.path, "the source is read or cut in another way".to_owned());
+                push(
+                    "changed",
+                    &document.path,
+                    "the source is read or cut in another way".to_owned(),
+                );
             }
             Some(old) if old.authority != document.authority => {
-                push("changed", &document.path, "the source has another authority".to_owned());
+                push(
+                    "changed",
+                    &document.path,
+                    "the source has another authority".to_owned(),
+                );
             }
             Some(_) => {}
         }
     }
-    let now: std::collections::BTreeSet<&str> =
-        new.documents.iter().map(|document| document.source_id.as_str()).collect();
+    let now: std::collections::BTreeSet<&str> = new
+        .documents
+        .iter()
+        .map(|document| document.source_id.as_str())
+        .collect();
     for document in &old.documents {
         if !now.contains(document.source_id.as_str()) {
             push("removed", &document.path, "the source is gone".to_owned());
@@ -292,10 +327,16 @@ fn compare_cards(old: &CardsInput, new: &CardsInput, drift: &mut Vec<Drift>) {
     if old.input_hash == new.input_hash {
         return;
     }
-    let known: BTreeMap<&str, Digest> =
-        old.documents.iter().map(|card| (card.path.as_str(), card.content_hash)).collect();
-    let now: BTreeMap<&str, Digest> =
-        new.documents.iter().map(|card| (card.path.as_str(), card.content_hash)).collect();
+    let known: BTreeMap<&str, Digest> = old
+        .documents
+        .iter()
+        .map(|card| (card.path.as_str(), card.content_hash))
+        .collect();
+    let now: BTreeMap<&str, Digest> = new
+        .documents
+        .iter()
+        .map(|card| (card.path.as_str(), card.content_hash))
+        .collect();
     let mut push = |change, path: &str, detail: &str| {
         drift.push(Drift {
             change,

@@ -28,14 +28,22 @@ pub struct DocumentCommitment {
 /// The leaves of a document: one per chunk, over its text.
 pub fn leaves(derivation: &SourceDerivation, doc_text: &str) -> Vec<Digest> {
     let chunks = &derivation.chunks;
-    chunks.list.iter().map(|chunk| merkle::leaf(chunks.text_of(doc_text, chunk).as_bytes())).collect()
+    chunks
+        .list
+        .iter()
+        .map(|chunk| merkle::leaf(chunks.text_of(doc_text, chunk).as_bytes()))
+        .collect()
 }
 
 /// The commitment of a list of leaves.
 pub fn commit(leaves: &[Digest]) -> DocumentCommitment {
     let root = merkle::root(leaves);
     let leaf_count = leaves.len() as u64;
-    DocumentCommitment { leaf_count, root, commitment: merkle::commitment(leaf_count, &root) }
+    DocumentCommitment {
+        leaf_count,
+        root,
+        commitment: merkle::commitment(leaf_count, &root),
+    }
 }
 
 /// The leaf of a document in the corpus tree: over the canonical JSON of its id and commitment.

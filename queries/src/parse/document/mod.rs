@@ -430,6 +430,25 @@ pub fn extractor(format: Format) -> Extractor {
     }
 }
 
+thread_local! {
+    /// Whether this thread is inside a parser whose panics are caught.
+    static GUARDED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Whether this thread is inside a parser whose panics are caught, so that a panic hook may keep
+/// silent: the panic becomes a diagnostic about the file.
+pub fn is_guarded() -> bool {
+    GUARDED.with(std::cell::Cell::get)
+}
+
+/// Runs a parser with its panics caught.
+pub(crate) fn guarded<T>(run: impl FnOnce() -> T) -> std::thread::Result<T> {
+    let before = GUARDED.with(|guarded| guarded.replace(true));
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+    GUARDED.with(|guarded| guarded.set(before));
+    result
+}
+
 /// Reads a file. Never panics: a panic of a parser is [`DocumentError::Damaged`].
 pub fn extract(bytes: &[u8], options: &ExtractOptions) -> Result<Document, DocumentError> {
     let limit = options.limits.bytes.min(u64::from(u32::MAX));
@@ -440,7 +459,7 @@ pub fn extract(bytes: &[u8], options: &ExtractOptions) -> Result<Document, Docum
     if bytes.is_empty() {
         return Err(DocumentError::Empty);
     }
-    let read = std::panic::AssertUnwindSafe(|| match options.format {
+    let read = || match options.format {
         Format::Markdown => markdown::read(bytes, options),
         Format::Text => text::read(bytes, options),
         Format::Html => html::read(bytes, options),
@@ -449,8 +468,8 @@ pub fn extract(bytes: &[u8], options: &ExtractOptions) -> Result<Document, Docum
         Format::Pdf => pdf::read(bytes, options),
         #[cfg(not(feature = "pdf"))]
         Format::Pdf => Err(DocumentError::UnknownKind),
-    });
-    let document = std::panic::catch_unwind(read)
+    };
+    let document = guarded(read)
         .unwrap_or_else(|_| Err(DocumentError::Damaged("the reader panicked".to_owned())))?;
     let limit = options.limits.text_bytes.min(u64::from(u32::MAX));
     let length = document.text.len() as u64;

@@ -46,8 +46,8 @@ pub(super) fn read(bytes: &[u8], options: &ExtractOptions) -> Result<Document, D
         let reader = std::thread::Builder::new()
             .name("kbc-pdf".to_owned())
             .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || read_here(bytes, options));
-        match reader.map(std::thread::ScopedJoinHandle::join) {
+            .spawn_scoped(scope, || super::guarded(|| read_here(bytes, options)));
+        match reader.map(|reader| reader.join().and_then(|result| result)) {
             Ok(Ok(result)) => result,
             Ok(Err(payload)) if payload.is::<OverBudget>() => Err(DocumentError::Damaged(
                 "more drawing operations than any page needs".to_owned(),
