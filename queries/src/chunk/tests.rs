@@ -159,13 +159,12 @@ fn check(sample: &Sample, chunker: &Chunker, target: u32) -> Result<(), TestCase
         prop_assert!(!inside_word[chunk.range.end], "{:?}", body);
         prop_assert_eq!(chunk.token_count, words::count(body), "{:?}", body);
         if chunk.token_count > target {
-            let stretch = body.split_whitespace().count();
-            prop_assert!(
-                stretch <= 1 || target == u32::MAX,
-                "{} in {:?}",
-                chunk.token_count,
-                body
-            );
+            // Only what has no white space but such as forbids a break or carries a mark.
+            let gap = |grapheme: &str| {
+                grapheme.trim().is_empty()
+                    && !grapheme.contains(['\u{a0}', '\u{202f}', '\u{2007}'])
+            };
+            prop_assert!(!body.graphemes(true).any(gap), "{:?}", body);
         }
         prop_assert!(last_start.is_none_or(|last| last < chunk.range.start));
         last_start = Some(chunk.range.start);
@@ -672,7 +671,7 @@ fn any_source() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn window_keeps_its_promises(source in any_source(), target in 1u32..40, overlap in 0u32..20) {
-        prop_assume!(overlap < target);
+        let overlap = overlap.min(target - 1);
         check(&Sample::new(&source), &window(target, overlap), target)?;
         check(&Sample::bare(&source, true), &window(target, overlap), target)?;
         check(&Sample::bare(&source, false), &window(target, overlap), target)?;
