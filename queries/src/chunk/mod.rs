@@ -147,6 +147,14 @@ pub struct Chunk {
     pub text: TextRef,
 }
 
+impl Chunk {
+    /// Whether the chunk is a slice of the document's text.
+    #[must_use]
+    pub fn is_slice(&self) -> bool {
+        matches!(self.text, TextRef::Slice)
+    }
+}
+
 /// The chunks of one document, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunks {

@@ -8,7 +8,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub mod fingerprint;
+pub mod ledger;
 pub mod registry;
+
+pub use ledger::Ledger;
 
 /// How bad it is. Errors make a check fail, warnings and infos do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -36,7 +40,7 @@ impl fmt::Display for Severity {
 ///
 /// Only the registry makes one, so a code without an explanation cannot be emitted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Code(pub(crate) &'static str);
+pub struct Code(pub(in crate::diagnostic) &'static str);
 
 impl Code {
     /// The full code, `CACG-<FAMILY>-<NNN>`.
@@ -68,7 +72,9 @@ impl<'de> Deserialize<'de> for Code {
         let text = String::deserialize(deserializer)?;
         match registry::find(&text) {
             Some(entry) => Ok(entry.code),
-            None => Err(serde::de::Error::custom(format!("unknown diagnostic code `{text}`"))),
+            None => Err(serde::de::Error::custom(format!(
+                "unknown diagnostic code `{text}`"
+            ))),
         }
     }
 }

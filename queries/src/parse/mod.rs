@@ -2,6 +2,9 @@
 
 pub mod card;
 pub mod document;
+pub(crate) mod json;
 pub mod manifest;
 pub mod matrix;
+pub mod problem;
 pub mod settings;
+pub mod yaml;

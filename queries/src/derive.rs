@@ -1,0 +1,222 @@
+//! The per-file queries: a source to its chunks, a card to its parts.
+
+use std::sync::Arc;
+
+use crate::chunk::{self, ChunkError, Chunker, Chunks, DocumentView};
+use crate::documents::{Derived, LoadError};
+use crate::input::{CardFile, FileStatus, SourceFile};
+use crate::commit::hash::{self, Digest};
+use crate::parse::card::{Citation, ParsedCard, parse as parse_card};
+use crate::parse::document::{Document, Format, Notice};
+use crate::parse::problem::Spanned;
+use crate::system::ReadFailure;
+use crate::Db;
+
+/// What a source gives, without its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceDerivation {
+    /// Its chunks, in order.
+    pub chunks: Chunks,
+    /// How it was read.
+    pub format: Format,
+    /// Number of pages; 1 where the format has none.
+    pub page_count: u32,
+    /// Whether page numbers mean something to a reader.
+    pub paged: bool,
+    /// Encoding of the file.
+    pub encoding: &'static str,
+    /// What the extractor wants to be known.
+    pub notices: Box<[Notice]>,
+}
+
+/// Why a source gives no chunks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceFailure {
+    /// No document.
+    Load(LoadError),
+    /// A document, but no chunks.
+    Chunk(ChunkError),
+}
+
+/// The document behind a source as of this revision. Not a query: see [`crate::documents`].
+pub fn load_document(db: &dyn Db, file: SourceFile) -> Result<Arc<Document>, LoadError> {
+    match file.status(db) {
+        FileStatus::Failed(failure) => Err(LoadError::Read(failure.clone())),
+        FileStatus::Present(fingerprint) => db.documents().load(
+            db.system(),
+            file.path(db),
+            *fingerprint,
+            file.recipe(db),
+        ),
+    }
+}
+
+/// The chunks of a source. Compared by value, so that a touched file wakes nobody.
+#[salsa::tracked(returns(ref))]
+pub fn source(db: &dyn Db, file: SourceFile) -> Result<Arc<SourceDerivation>, SourceFailure> {
+    let (fingerprint, recipe) = match file.status(db) {
+        FileStatus::Failed(failure) => {
+            return Err(SourceFailure::Load(LoadError::Read(failure.clone())));
+        }
+        FileStatus::Present(fingerprint) => (*fingerprint, file.recipe(db)),
+    };
+    let derivation = match &recipe.given {
+        Some(given) => given.clone(),
+        None => {
+            let document = db
+                .documents()
+                .load(db.system(), file.path(db), fingerprint, recipe)
+                .map_err(SourceFailure::Load)?;
+            Arc::new(derive_source(&document, &recipe.chunker).map_err(SourceFailure::Chunk)?)
+        }
+    };
+    db.documents().note_derived(
+        file.path(db),
+        Derived { fingerprint, recipe: recipe.clone(), derivation: derivation.clone() },
+    );
+    Ok(derivation)
+}
+
+/// What a chunker sees of a document.
+pub fn view(document: &Document) -> DocumentView<'_> {
+    DocumentView {
+        text: &document.text,
+        pages: &document.pages,
+        blocks: &document.blocks,
+        paged: document.is_paged(),
+    }
+}
+
+/// A document's derivation, outside the graph.
+pub fn derive_source(
+    document: &Document,
+    chunker: &Chunker,
+) -> Result<SourceDerivation, ChunkError> {
+    Ok(SourceDerivation {
+        chunks: chunk::chunk_document(view(document), chunker)?,
+        format: document.format,
+        page_count: u32::try_from(document.pages.len().max(1)).unwrap_or(u32::MAX),
+        paged: document.is_paged(),
+        encoding: document.encoding,
+        notices: document.notices.clone(),
+    })
+}
+
+/// A cited chunk, and the one after it into which a quote may run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CitedChunk {
+    /// Position in the chunk list.
+    pub index: usize,
+    /// Hash of the chunk.
+    pub hash: Digest,
+    /// First page.
+    pub start_page: u32,
+    /// Last page.
+    pub end_page: u32,
+    /// Hash of the next chunk of the document.
+    pub next: Option<Digest>,
+}
+
+/// The chunk with an ordinal and first page, or `None`. A firewall: an edit elsewhere in the
+/// source leaves its value, and so everything behind it, alone.
+#[salsa::tracked(returns(ref))]
+pub fn cited_chunk(
+    db: &dyn Db,
+    file: SourceFile,
+    start_page: u32,
+    ordinal: u32,
+) -> Result<Option<CitedChunk>, SourceFailure> {
+    let derivation = source(db, file).as_ref().map_err(Clone::clone)?;
+    let list = &derivation.chunks.list;
+    // Ordinals count from 0 without a gap, so the ordinal is the index.
+    let index = ordinal as usize;
+    Ok(list.get(index).filter(|chunk| chunk.start_page == start_page).map(|chunk| CitedChunk {
+        index,
+        hash: chunk.hash,
+        start_page: chunk.start_page,
+        end_page: chunk.end_page,
+        next: list.get(index + 1).map(|next| next.hash),
+    }))
+}
+
+/// A card's text, read through the one door.
+pub fn card_text(db: &dyn Db, file: CardFile) -> Result<Arc<str>, ReadFailure> {
+    match file.status(db) {
+        FileStatus::Failed(failure) => Err(failure.clone()),
+        FileStatus::Present(fingerprint) => {
+            let bytes = db.system().read(file.path(db), crate::CARD_LIMIT)?;
+            if crate::system::Fingerprint::of(&bytes) != *fingerprint {
+                return Err(ReadFailure::Changed);
+            }
+            match std::str::from_utf8(&bytes) {
+                Ok(text) => Ok(text.into()),
+                Err(error) => Err(ReadFailure::Other(format!(
+                    "it is not UTF-8 text: byte {} is wrong",
+                    error.valid_up_to()
+                ))),
+            }
+        }
+    }
+}
+
+/// A parsed card and its recomputed hash, without its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardDerivation {
+    /// Its parts.
+    pub parsed: ParsedCard,
+    /// `card_hash` as it should be, hex; only of a card with nothing wrong in its frontmatter.
+    pub hash: Option<Box<str>>,
+}
+
+/// Derives a card from its text, outside the graph.
+pub fn derive_card(text: &str) -> CardDerivation {
+    let parsed = parse_card(text);
+    let hash = parsed.complete().map(|model| {
+        let body = parsed.body_text(text);
+        hash::card_hash(&model.frontmatter_value(), body).to_string().into()
+    });
+    CardDerivation { parsed, hash }
+}
+
+/// A card's parts.
+#[salsa::tracked(returns(ref))]
+pub fn card(db: &dyn Db, file: CardFile) -> Result<CardDerivation, ReadFailure> {
+    card_text(db, file).map(|text| derive_card(&text))
+}
+
+/// One citation of a card, with spans relative to its start. A firewall: editing the card above
+/// or below the citation re-checks no quote.
+#[salsa::tracked(returns(ref))]
+pub fn citation(db: &dyn Db, file: CardFile, index: u32) -> Option<Citation> {
+    let derivation = card(db, file).as_ref().ok()?;
+    derivation.parsed.citations.get(index as usize).map(|citation| {
+        let mut citation = citation.clone();
+        rebase(&mut citation);
+        citation
+    })
+}
+
+fn rebase(citation: &mut Citation) {
+    fn shift<T>(field: &mut Option<Spanned<T>>, base: usize) {
+        if let Some(field) = field {
+            field.span = field.span.start.saturating_sub(base)..field.span.end.saturating_sub(base);
+        }
+    }
+    let base = citation.span.start;
+    shift(&mut citation.source_id, base);
+    shift(&mut citation.chunk_id, base);
+    shift(&mut citation.chunk_hash, base);
+    shift(&mut citation.page_range, base);
+    shift(&mut citation.quote, base);
+    citation.span = 0..citation.span.end.saturating_sub(base);
+}
+
+/// The reading a card counts under: its folder's, where the settings give one, else its own.
+#[salsa::tracked(returns(ref))]
+pub fn reading(db: &dyn Db, file: CardFile) -> Option<Arc<str>> {
+    if let Some(reading) = file.folder_reading(db) {
+        return Some(reading.clone());
+    }
+    let derivation = card(db, file).as_ref().ok()?;
+    derivation.parsed.reading_id.as_ref().map(|reading| (*reading.value).into())
+}

@@ -1,1 +1,0 @@
-//! A `cacg.v0` card's bytes to a card with spans.

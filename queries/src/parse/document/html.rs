@@ -1,0 +1,566 @@
+//! HTML to the text of the document in reading order.
+//!
+//! Works on the stream of tokens, not on a tree: nothing recurses, and every character keeps its
+//! place in the file. Blocks are separated by a blank line, lines (`br`, list items, table rows) by
+//! a line feed, cells by a tab; tags inside a line add and remove nothing. No style sheet is read,
+//! so hidden elements are text.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::ops::Range;
+
+use encoding_rs::Encoding;
+use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
+use html5gum::{Span, Tokenizer};
+
+use super::encoding::{compose, decode};
+use super::map::Layer;
+use super::{Block, BlockKind, Document, DocumentError, ExtractOptions, Format, Made};
+
+mod elements;
+use elements::{Role, is_counted, role};
+
+/// Bytes in which HTML wants the declaration of the encoding to stand.
+const PRESCAN: usize = 1024;
+
+/// Reads an HTML file.
+pub(super) fn read(bytes: &[u8], options: &ExtractOptions) -> Result<Document, DocumentError> {
+    let decoded = decode(bytes, options.encoding.as_deref(), declared_encoding(bytes))?;
+    let mut writer = Writer::new(&decoded.text, options.limits.depth);
+    let mut emitter = CallbackEmitter::new(&mut writer);
+    emitter.naively_switch_states(true);
+    // Reading from memory cannot fail.
+    let Ok(()) = Tokenizer::new_with_emitter(&*decoded.text, emitter).finish();
+    if writer.too_deep {
+        return Err(DocumentError::Damaged(format!(
+            "more than {} elements are open at once",
+            options.limits.depth
+        )));
+    }
+    writer.close_block();
+    let Writer {
+        text,
+        layer,
+        blocks,
+        title,
+        ..
+    } = writer;
+    let title = title.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+    let title = (!title.is_empty()).then(|| compose(Cow::Owned(title)).0.into());
+    Made {
+        text,
+        layer,
+        blocks,
+        title,
+        notices: Vec::new(),
+        decoded,
+    }
+    .into_document(Format::Html)
+}
+
+/// The encoding that a `meta` element or an XML declaration near the start names.
+fn declared_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
+    let head = bytes
+        .get(..bytes.len().min(PRESCAN))
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let is_xml = head.trim_ascii_start().starts_with(b"<?xml");
+    let markers: [(&[u8], bool); 2] = [(b"charset", true), (b"encoding", is_xml)];
+    markers
+        .into_iter()
+        .filter(|(_, applies)| *applies)
+        .flat_map(|(marker, _)| {
+            memchr::memmem::find_iter(&head, marker)
+                .map(|at| at + marker.len())
+                .collect::<Vec<_>>()
+        })
+        .find_map(|at| {
+            let value = head.get(at..)?.trim_ascii_start().strip_prefix(b"=")?;
+            let value = value.trim_ascii_start().trim_prefix_byte(b"\"'");
+            let end = value
+                .iter()
+                .position(|byte| !(byte.is_ascii_alphanumeric() || b"-_:.".contains(byte)))
+                .unwrap_or(value.len());
+            Encoding::for_label(value.get(..end)?)
+        })
+}
+
+/// Drops one leading byte if it is one of a set.
+trait TrimPrefixByte {
+    fn trim_prefix_byte(&self, set: &[u8]) -> &Self;
+}
+
+impl TrimPrefixByte for [u8] {
+    fn trim_prefix_byte(&self, set: &[u8]) -> &Self {
+        match self {
+            [first, rest @ ..] if set.contains(first) => rest,
+            other => other,
+        }
+    }
+}
+
+/// What must stand between what is written and what comes next; the larger one wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Separator {
+    None,
+    Space,
+    Cell,
+    Line,
+    Block,
+}
+
+impl Separator {
+    fn text(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Space => " ",
+            Self::Cell => "\t",
+            Self::Line => "\n",
+            Self::Block => "\n\n",
+        }
+    }
+}
+
+struct Writer<'s> {
+    source: &'s str,
+    text: String,
+    layer: Layer,
+    blocks: Vec<Block>,
+    title: String,
+    separator: Separator,
+    /// First byte of the white space that a pending space stands for.
+    space_at: Option<usize>,
+    /// Name of the dropped element that is open, and how many of that name.
+    skipping: Option<(Vec<u8>, u32)>,
+    in_head: bool,
+    in_title: bool,
+    /// Open `pre` elements; the first line feed after the tag is no text.
+    preformatted: u32,
+    drop_line_feed: bool,
+    heading: Option<u8>,
+    open_block: Option<(usize, OpenKind)>,
+    lists: u32,
+    /// No item of the list, or no cell of the row, has begun yet.
+    first_item: bool,
+    first_cell: bool,
+    /// An item or a cell has begun and holds no text yet: a block in it starts on the same line.
+    fresh: bool,
+    cells: u32,
+    depth: u32,
+    depth_limit: u32,
+    too_deep: bool,
+    entities: HashMap<&'s str, Box<str>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OpenKind {
+    Heading(u8),
+    Code,
+    Paragraph,
+}
+
+impl<'s> Writer<'s> {
+    fn new(source: &'s str, depth_limit: u32) -> Self {
+        Self {
+            source,
+            text: String::with_capacity(source.len() / 2),
+            layer: Layer::new(),
+            blocks: Vec::new(),
+            title: String::new(),
+            separator: Separator::None,
+            space_at: None,
+            skipping: None,
+            in_head: false,
+            in_title: false,
+            preformatted: 0,
+            drop_line_feed: false,
+            heading: None,
+            open_block: None,
+            lists: 0,
+            first_item: true,
+            first_cell: true,
+            fresh: false,
+            cells: 0,
+            depth: 0,
+            depth_limit,
+            too_deep: false,
+            entities: HashMap::new(),
+        }
+    }
+
+    fn raise(&mut self, separator: Separator) {
+        self.separator = self.separator.max(separator);
+    }
+
+    /// A boundary that an item or a cell swallows when it has just begun, and that is only a line
+    /// inside a table.
+    fn block_boundary(&mut self) {
+        if self.fresh {
+            return;
+        }
+        self.raise(if self.cells > 0 {
+            Separator::Line
+        } else {
+            Separator::Block
+        });
+    }
+
+    fn start_tag(&mut self, name: &[u8]) {
+        self.drop_line_feed = false;
+        if let Some((skipped, count)) = &mut self.skipping {
+            if skipped == name {
+                *count += 1;
+            }
+            return;
+        }
+        let role = role(name);
+        if self.in_head {
+            match role {
+                Role::Title => {
+                    self.in_title = self.title.is_empty();
+                    return;
+                }
+                Role::Metadata => return,
+                Role::Drop => {}
+                _ => self.in_head = false,
+            }
+        }
+        if is_counted(name) {
+            self.depth += 1;
+            self.too_deep |= self.depth > self.depth_limit;
+        }
+        match role {
+            Role::Drop => self.skipping = Some((name.to_vec(), 1)),
+            Role::Head => self.in_head = true,
+            // A document without a head element may still begin with a title.
+            Role::Title => self.in_title = self.title.is_empty() && self.text.is_empty(),
+            Role::Heading(level) => {
+                self.raise(Separator::Block);
+                self.fresh = false;
+                self.heading = Some(level);
+            }
+            Role::Preformatted => {
+                self.raise(Separator::Block);
+                self.fresh = false;
+                self.preformatted += 1;
+                self.drop_line_feed = true;
+            }
+            Role::List => {
+                if self.lists == 0 {
+                    self.block_boundary();
+                } else {
+                    self.raise(Separator::Line);
+                }
+                self.fresh = false;
+                self.lists += 1;
+                self.first_item = true;
+            }
+            Role::Item => {
+                if self.first_item {
+                    self.raise(Separator::Line);
+                } else {
+                    self.separator = Separator::Line;
+                }
+                self.first_item = false;
+                self.fresh = true;
+            }
+            Role::Row => {
+                self.raise(Separator::Line);
+                self.first_cell = true;
+                self.cells = 0;
+            }
+            Role::Cell => {
+                if self.first_cell {
+                    self.raise(Separator::Line);
+                } else {
+                    self.separator = Separator::Cell;
+                }
+                self.first_cell = false;
+                self.cells = 1;
+                self.fresh = true;
+            }
+            Role::Table | Role::Block | Role::Rule => {
+                self.block_boundary();
+            }
+            Role::Break => self.raise(Separator::Line),
+            Role::Metadata | Role::Inline => {}
+        }
+    }
+
+    fn end_tag(&mut self, name: &[u8]) {
+        self.drop_line_feed = false;
+        if let Some((skipped, count)) = &mut self.skipping {
+            if skipped == name {
+                *count -= 1;
+                if *count == 0 {
+                    self.skipping = None;
+                }
+            }
+            return;
+        }
+        let role = role(name);
+        if is_counted(name) {
+            self.depth = self.depth.saturating_sub(1);
+        }
+        match role {
+            Role::Head => self.in_head = false,
+            Role::Title => self.in_title = false,
+            Role::Heading(_) => {
+                self.raise(Separator::Block);
+                self.fresh = false;
+                self.heading = None;
+            }
+            Role::Preformatted => {
+                self.raise(Separator::Block);
+                self.fresh = false;
+                self.preformatted = self.preformatted.saturating_sub(1);
+            }
+            Role::List => {
+                self.lists = self.lists.saturating_sub(1);
+                self.first_item = false;
+                self.fresh = false;
+                if self.lists == 0 {
+                    self.block_boundary();
+                } else {
+                    self.raise(Separator::Line);
+                }
+            }
+            Role::Item => {
+                self.fresh = false;
+                self.raise(Separator::Line);
+            }
+            Role::Row => {
+                self.cells = 0;
+                self.fresh = false;
+                self.raise(Separator::Line);
+            }
+            Role::Cell => {
+                self.cells = 0;
+                self.fresh = false;
+                self.raise(Separator::Cell);
+            }
+            Role::Table => {
+                self.cells = 0;
+                self.fresh = false;
+                self.raise(Separator::Block);
+            }
+            Role::Block => self.block_boundary(),
+            // `</br>` is read as `<br>` by browsers.
+            Role::Break => self.raise(Separator::Line),
+            Role::Rule | Role::Drop | Role::Metadata | Role::Inline => {}
+        }
+    }
+
+    /// A token of text. Its words are aligned with the source again, since the token says only
+    /// where it starts: everything but a character reference stands for itself.
+    fn string(&mut self, value: &str, start: usize) {
+        if self.in_title {
+            self.title.push_str(value);
+            return;
+        }
+        if self.skipping.is_some() {
+            return;
+        }
+        if self.in_head {
+            if value.trim_ascii().is_empty() {
+                return;
+            }
+            self.in_head = false;
+        }
+        let mut rest = value;
+        let mut at = start;
+        if std::mem::take(&mut self.drop_line_feed)
+            && let Some(stripped) = rest.strip_prefix('\n')
+        {
+            rest = stripped;
+            at += 1;
+        }
+        while !rest.is_empty() {
+            let raw = self.source.get(at..).unwrap_or_default();
+            let plain = memchr::memchr2(b'&', b'<', raw.as_bytes())
+                .unwrap_or(raw.len())
+                .min(rest.len());
+            if plain > 0
+                && let (Some(words), Some(tail)) = (rest.get(..plain), rest.get(plain..))
+            {
+                self.words(words, at, None);
+                rest = tail;
+                at += plain;
+                continue;
+            }
+            if raw.starts_with('&') {
+                let reference = reference(raw);
+                let decoded = self.decode_reference(reference);
+                if let Some(tail) = rest.strip_prefix(&*decoded) {
+                    self.words(&decoded, at, Some(reference.len()));
+                    rest = tail;
+                    at += reference.len();
+                    continue;
+                }
+            }
+            // An empty tag `</>` inside text belongs to no token and ends none.
+            if raw.starts_with("</>") && !rest.starts_with("</>") {
+                at += 3;
+                continue;
+            }
+            let Some(character) = rest.chars().next() else {
+                break;
+            };
+            let length = character.len_utf8();
+            let same = raw.starts_with(character);
+            self.words(
+                rest.get(..length).unwrap_or_default(),
+                at,
+                (!same).then_some(0),
+            );
+            rest = rest.get(length..).unwrap_or_default();
+            at += if same { length } else { 0 };
+        }
+    }
+
+    /// What a character reference stands for; itself if it is none.
+    fn decode_reference(&mut self, reference: &'s str) -> Cow<'s, str> {
+        if let Some(decoded) = self.entities.get(reference) {
+            return Cow::Owned(decoded.to_string());
+        }
+        let mut decoded = String::new();
+        let collect = |event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
+            if let CallbackEvent::String { value } = event {
+                decoded.push_str(&String::from_utf8_lossy(value));
+            }
+            None
+        };
+        let Ok(()) = Tokenizer::new_with_emitter(reference, CallbackEmitter::new(collect)).finish();
+        self.entities
+            .insert(reference, decoded.clone().into_boxed_str());
+        Cow::Owned(decoded)
+    }
+
+    /// Text at a place of the source. `made_from` is the length of a reference; without it the
+    /// source is the text.
+    fn words(&mut self, words: &str, at: usize, made_from: Option<usize>) {
+        if self.preformatted > 0 {
+            self.write(words, at, made_from);
+            return;
+        }
+        let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c);
+        let bytes = words.as_bytes();
+        let mut start = 0;
+        while start < bytes.len() {
+            let rest = bytes.get(start..).unwrap_or_default();
+            let spaces = rest.iter().take_while(|byte| is_space(byte)).count();
+            if spaces > 0 {
+                if self.separator < Separator::Space {
+                    self.separator = Separator::Space;
+                    self.space_at = Some(at + start).filter(|_| made_from.is_none());
+                }
+                start += spaces;
+                continue;
+            }
+            let length = rest.iter().take_while(|byte| !is_space(byte)).count();
+            if let Some(word) = words.get(start..start + length) {
+                let place = if made_from.is_some() { at } else { at + start };
+                self.write(word, place, made_from);
+            }
+            start += length;
+        }
+    }
+
+    fn write(&mut self, words: &str, at: usize, made_from: Option<usize>) {
+        if words.is_empty() {
+            return;
+        }
+        let mut separator = std::mem::replace(&mut self.separator, Separator::None);
+        let space_at = self.space_at.take();
+        if self.text.is_empty() {
+            separator = Separator::None;
+        }
+        if separator == Separator::Block {
+            self.close_block();
+        }
+        if separator == Separator::Space
+            && let Some(space_at) = space_at
+        {
+            self.layer.push_same(self.text.len(), space_at, 1);
+        }
+        self.text.push_str(separator.text());
+        if self.open_block.is_none() {
+            let kind = if let Some(level) = self.heading {
+                OpenKind::Heading(level)
+            } else if self.preformatted > 0 {
+                OpenKind::Code
+            } else {
+                OpenKind::Paragraph
+            };
+            self.open_block = Some((self.text.len(), kind));
+        }
+        match made_from {
+            None => self.layer.push_same(self.text.len(), at, words.len()),
+            Some(length) => self.layer.push(self.text.len(), at, 1, words.len(), length),
+        }
+        self.text.push_str(words);
+        self.fresh = false;
+    }
+
+    fn close_block(&mut self) {
+        let Some((start, kind)) = self.open_block.take() else {
+            return;
+        };
+        let range: Range<usize> = super::trim_end(&self.text, start..self.text.len());
+        let Some(words) = self
+            .text
+            .get(range.clone())
+            .filter(|words| !words.is_empty())
+        else {
+            return;
+        };
+        let kind = match kind {
+            OpenKind::Heading(level) => {
+                // Generated manuals end a heading with a link to itself.
+                let title = words.trim_end_matches(['¶', '\u{f0c1}']);
+                let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+                BlockKind::Heading {
+                    level,
+                    title: compose(Cow::Owned(title)).0.into(),
+                }
+            }
+            OpenKind::Code => BlockKind::Code,
+            OpenKind::Paragraph => BlockKind::Paragraph,
+        };
+        self.blocks.push(Block { range, kind });
+    }
+}
+
+/// The longest thing at the start of the text that may be a character reference.
+fn reference(raw: &str) -> &str {
+    // The longest name in the standard's table has 32 characters; digits may go on.
+    let bytes = raw.as_bytes();
+    let length = 1 + bytes
+        .iter()
+        .skip(1)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'#')
+        .count();
+    let end = length + usize::from(bytes.get(length) == Some(&b';'));
+    raw.get(..end).unwrap_or(raw)
+}
+
+impl Callback<Infallible, usize> for &mut Writer<'_> {
+    fn handle_event(&mut self, event: CallbackEvent<'_>, span: Span<usize>) -> Option<Infallible> {
+        match event {
+            CallbackEvent::OpenStartTag { name } => self.start_tag(name),
+            CallbackEvent::EndTag { name } => self.end_tag(name),
+            CallbackEvent::String { value } => {
+                // The source is a `str`, so the token is valid UTF-8.
+                if let Ok(value) = std::str::from_utf8(value) {
+                    self.string(value, span.start);
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use proptest::prelude::*;
+
+use super::super::{Notice, extract};
+use super::*;
+
+fn read_text(html: &str) -> Document {
+    extract(html.as_bytes(), &ExtractOptions::new(Format::Html)).expect(html)
+}
+
+#[test]
+fn text_in_reading_order() {
+    let table: &[(&str, &str)] = &[
+        ("<p>one<p>two", "one\n\ntwo"),
+        (
+            "<p>in<b>line</b> <i>tags</i>, glue<em>d</em>.</p>",
+            "inline tags, glued.",
+        ),
+        ("a<!-- comment -->b<wbr>c", "abc"),
+        ("a</>b", "ab"),
+        ("<p>a  b\n\n c</p>\n\n<p> d </p>", "a b c\n\nd"),
+        ("<b>x </b> y<b> z</b>", "x y z"),
+        ("one<br>two<br/>three", "one\ntwo\nthree"),
+        ("<ul><li>a<li>b<ul><li>c</ul><li>d</ul>e", "a\nb\nc\nd\n\ne"),
+        (
+            "<ul>\n<li><p>a</p></li>\n<li><p>b</p></li>\n</ul><p>c",
+            "a\nb\n\nc",
+        ),
+        ("<li><p>a</p><p>b</p></li><li>c</li>", "a\n\nb\nc"),
+        ("<dl><dt>t<dd>d<dt>u</dl>", "t\nd\nu"),
+        (
+            "<p>x<table><tr><th>a</th><th>b</th></tr>\n<tr><td><p>1</p></td> <td><p>2</p></td></tr></table>y",
+            "x\n\na\tb\n1\t2\n\ny",
+        ),
+        ("<tr><td>1<td>2<tr><td>3", "1\t2\n3"),
+        ("<tr><td></td><td>2</td></tr>", "2"),
+        ("<td>1<p>2</td><td>3</td>", "1\n2\t3"),
+        ("<pre>\n a\n  b\n</pre>c", " a\n  b\n\n\nc"),
+        (
+            "x<script>if (a<b) '<p>'</script>y<style>p{}</style>z",
+            "xyz",
+        ),
+        (
+            "<template>t<template>u</template>v</template>w<noscript>n</noscript>",
+            "w",
+        ),
+        (
+            "<head><title>T</title><meta charset=utf-8><p>still</head>",
+            "still",
+        ),
+        ("<html><head><title>T</title></head><body>b", "b"),
+        (
+            "&lt;p&gt; &amp;amp; &eacute;&#x20AC;&#8364; a&nbsp;b &unknown; &copy 1",
+            "<p> &amp; é€€ a\u{a0}b &unknown; © 1",
+        ),
+        ("&notin; &notit; &#0; &#xd800;", "∉ ¬it; \u{fffd} \u{fffd}"),
+        ("a &lt;&#32;&#10; b", "a < b"),
+        ("1 < 2 & 3 > 2 <3", "1 < 2 & 3 > 2 <3"),
+        ("e\u{301}<b>e</b>\u{301}", "éé"),
+        ("<a title='x>y'>z</a>", "z"),
+        ("<img alt='x'>a<hr>b", "a\n\nb"),
+        ("<textarea>\n x</textarea>", " x"),
+    ];
+    for (html, expected) in table {
+        assert_eq!(&*read_text(html).text, *expected, "{html:?}");
+    }
+}
+
+#[test]
+fn headings_code_and_title() {
+    let document = read_text(
+        "<title> My\n page &amp; co </title><h1>One <em>two</em><a href=#x>¶</a></h1><p>text\
+         <h2>Sub</h2><pre>code\n\nmore</pre><div><div>a</div>b</div>",
+    );
+    assert_eq!(document.title.as_deref(), Some("My page & co"));
+    let blocks: Vec<(String, &str)> = document
+        .blocks
+        .iter()
+        .map(|block| {
+            (
+                format!("{:?}", block.kind),
+                &document.text[block.range.clone()],
+            )
+        })
+        .collect();
+    let expected = [
+        (r#"Heading { level: 1, title: "One two" }"#, "One two¶"),
+        ("Paragraph", "text"),
+        (r#"Heading { level: 2, title: "Sub" }"#, "Sub"),
+        ("Code", "code\n\nmore"),
+        ("Paragraph", "a"),
+        ("Paragraph", "b"),
+    ];
+    let expected: Vec<(String, &str)> = expected.map(|(a, b)| (a.to_owned(), b)).into();
+    assert_eq!(blocks, expected);
+}
+
+#[test]
+fn words_map_to_the_bytes_they_came_from() {
+    let html = "\u{feff}<h1 class=\"a\">Tit&eacute;</h1>\r\n<p>some <b>bo</b>ld\r\n words &amp; e\u{301}nd</p><script>x</script><pre>\r\n k\r\n l</pre>";
+    let document = read_text(html);
+    assert_eq!(&*document.text, "Tité\n\nsome bold words & énd\n\n k\n l");
+    let at = |words: &str| {
+        let start = document.text.find(words).unwrap();
+        &html[document.map.to_file(start..start + words.len())]
+    };
+    assert_eq!(at("Tité"), "Tit&eacute;");
+    assert_eq!(at("some bold"), "some <b>bo</b>ld");
+    assert_eq!(at("bold words"), "bo</b>ld\r\n words");
+    assert_eq!(at("words & én"), "words &amp; e\u{301}n");
+    assert_eq!(at(" k\n l"), " k\r\n l");
+    assert_eq!(
+        at("énd\n\n k"),
+        "e\u{301}nd</p><script>x</script><pre>\r\n k"
+    );
+}
+
+#[test]
+fn encodings_that_the_file_declares() {
+    let table: &[(&[u8], &str, &str)] = &[
+        (b"<meta charset=\"iso-8859-2\">\xb1", "ISO-8859-2", "ą"),
+        (
+            b"<meta http-equiv=Content-Type content='text/html; charset=windows-1251'>\xcf",
+            "windows-1251",
+            "П",
+        ),
+        (
+            b"<?xml version='1.0' encoding='koi8-r'?><p>\xf0",
+            "KOI8-R",
+            "П",
+        ),
+        (b"<meta charset=shift_jis>\x82\xa0", "Shift_JIS", "あ"),
+        (
+            b"<meta charset=iso-2022-jp>\x1b$B$\"\x1b(B",
+            "ISO-2022-JP",
+            "あ",
+        ),
+        ("<meta charset=latin1>é".as_bytes(), "UTF-8", "é"),
+        (b"<meta charset=utf-16>a", "UTF-8", "a"),
+    ];
+    for (bytes, encoding, text) in table {
+        let document = extract(bytes, &ExtractOptions::new(Format::Html)).unwrap();
+        assert_eq!((document.encoding, &*document.text), (*encoding, *text));
+        assert!(!document.encoding_guessed);
+    }
+    let guessed = extract(b"<p>caf\xe9 cr\xe8me", &ExtractOptions::new(Format::Html)).unwrap();
+    assert_eq!(
+        *guessed.notices,
+        [Notice::EncodingGuessed {
+            label: "windows-1252"
+        }]
+    );
+}
+
+#[test]
+fn nesting_is_bounded_by_counting() {
+    let bomb = |count: usize| format!("{}x", "<div>".repeat(count));
+    assert_eq!(&*read_text(&bomb(4096)).text, "x");
+    assert!(matches!(
+        extract(bomb(4097).as_bytes(), &ExtractOptions::new(Format::Html)),
+        Err(DocumentError::Damaged(_))
+    ));
+    assert_eq!(
+        &*read_text(&format!("{}x", "<p><b>".repeat(100_000))).text,
+        "x"
+    );
+}
+
+proptest! {
+    /// A random soup of tags, references and words: the visible characters are those of the words,
+    /// in order, and each word maps to its own bytes.
+    #[test]
+    fn every_word_maps_back(parts in proptest::collection::vec(
+        (prop_oneof![
+            Just("<p>"), Just("</p>"), Just("<b>"), Just("</b>"), Just("<td>"), Just("<li>"),
+            Just("</ul>"), Just("<ul>"), Just("<br>"), Just(" "), Just("\r\n"), Just("<!-- c -->"),
+            Just("&amp;"), Just("&eacute;"), Just("<script>s</script>"), Just("<h2 a='>'>"), Just("</h2>"),
+            Just("<pre>"), Just("</pre>"), Just("</>"), Just("& "), Just("< "), Just(""),
+        ], 0u16..1000), 1..40)) {
+        let mut html = String::new();
+        let mut words = Vec::new();
+        for (tag, number) in parts {
+            html.push_str(tag);
+            let word = format!("é{number:04}");
+            words.push((html.len(), word.clone()));
+            html.push_str(&word);
+        }
+        let document = read_text(&html);
+        let mut from = 0;
+        for (place, word) in words {
+            let Some(found) = document.text[from..].find(&word) else {
+                prop_assert!(false, "{word} is missing in {:?} of {html:?}", document.text);
+                return Ok(());
+            };
+            let range = from + found..from + found + word.len();
+            prop_assert_eq!(document.map.to_file(range.clone()), place..place + word.len(), "{} in {:?}", word, html);
+            from = range.end;
+        }
+        let mut end = 0;
+        for block in &document.blocks {
+            prop_assert!(block.range.start >= end);
+            end = block.range.end;
+        }
+    }
+}

@@ -1,1 +1,0 @@
-//! The card-graph manifests in `out/`.

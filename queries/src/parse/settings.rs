@@ -1,1 +1,0 @@
-//! `kb.toml` to settings with origins and problems.

@@ -1,0 +1,577 @@
+//! A text as the sequence of what it says, each element with the bytes it came from.
+//!
+//! Folding removes differences in *writing* (see [`Folding`]) and never in value: an element that two
+//! texts must share is a [`Kind::Char`] or [`Kind::Space`]; what may be read in two ways (a hyphen at
+//! a line end, the start of an exponent) is an element of its own, which the comparison in
+//! [`super::walk`] resolves by looking at the other side's next element. Nothing is searched again in
+//! a rendered text.
+
+use std::ops::Range;
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::chars;
+use super::markup::{self, Mark, Stand};
+use super::verdict::{Folding, Foldings};
+use crate::text::canonical;
+
+/// What an element is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The character `ch`.
+    Char,
+    /// `s` or `f`: the first letter of U+FB05, whose `ſ` was read both ways.
+    LongS,
+    /// White space between words.
+    Space,
+    /// A line break in a script without spaces: white space or nothing.
+    SoftSpace,
+    /// A hyphen at a line end, or a soft hyphen: a hyphen, or nothing when `may_vanish`.
+    SoftHyphen,
+    /// A superscript begins: `^`, or nothing when `may_vanish`.
+    Superscript,
+    /// A subscript begins: nothing, when `may_vanish`.
+    Subscript,
+    /// A superscript or subscript ends and a digit follows on the line.
+    ScriptEnd,
+}
+
+/// One element.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Item {
+    /// The character, for [`Kind::Char`]; otherwise a stand-in for messages.
+    pub ch: char,
+    pub kind: Kind,
+    /// Whether it may also be read as nothing.
+    pub may_vanish: bool,
+    /// For a soft hyphen: white space before or after it in the text. For a character: any case will do.
+    pub space_before: bool,
+    pub space_after: bool,
+    pub any_case: bool,
+    /// Bytes of the text.
+    pub start: u32,
+    pub end: u32,
+    /// What was folded to make it.
+    pub folds: Foldings,
+    /// What was folded away between the element before and this one.
+    pub before: Foldings,
+}
+
+impl Item {
+    pub fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The character of an element that both sides must have.
+    pub fn char(&self) -> Option<char> {
+        matches!(self.kind, Kind::Char | Kind::LongS).then_some(self.ch)
+    }
+}
+
+/// Elements that a quote may leave out, or that a quote has in addition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    /// Indices of elements.
+    pub items: Range<usize>,
+    /// Why it may be left out; `None` for an editorial insertion.
+    pub folding: Option<Folding>,
+    /// For an editorial insertion: its words.
+    pub words: String,
+}
+
+/// A folded text.
+#[derive(Clone, Debug)]
+pub(super) struct Folded<'a> {
+    pub text: &'a str,
+    pub items: Vec<Item>,
+    /// Optional groups, in order, not overlapping.
+    pub groups: Vec<Group>,
+}
+
+impl<'a> Folded<'a> {
+    /// Folds `text`. In a quote, `[T]he` is read as a change of case that the quote declares.
+    ///
+    /// A text of more than 4 GiB is not folded.
+    pub fn new(text: &'a str, is_quote: bool) -> Self {
+        Self::with_marks(text, is_quote, markup::marks(text))
+    }
+
+    /// Folds a quote in which asterisks, backslashes and the like are meant as such.
+    pub fn literal_quote(text: &'a str) -> Self {
+        Self::with_marks(text, true, Vec::new())
+    }
+
+    fn with_marks(text: &'a str, is_quote: bool, marks: Vec<Mark>) -> Self {
+        let mut builder = Builder {
+            text,
+            items: Vec::with_capacity(text.len()),
+            gap: None,
+            gap_folds: Foldings::NONE,
+            before: Foldings::NONE,
+            script: None,
+        };
+        if u32::try_from(text.len()).is_ok() {
+            builder.run(is_quote, marks);
+        }
+        Folded {
+            text,
+            items: builder.items,
+            groups: Vec::new(),
+        }
+    }
+
+    /// The group that begins with element `index`.
+    pub fn group_at(&self, index: usize) -> Option<&Group> {
+        if self.groups.is_empty() {
+            return None;
+        }
+        let found = self
+            .groups
+            .binary_search_by_key(&index, |group| group.items.start)
+            .ok()?;
+        self.groups.get(found)
+    }
+
+    /// The character of element `index`, if both sides must have it.
+    pub fn char(&self, index: usize) -> Option<char> {
+        self.items.get(index).and_then(Item::char)
+    }
+
+    /// The index of the first element that begins at or after byte `offset`.
+    pub fn index_of(&self, offset: usize) -> usize {
+        self.items
+            .partition_point(|item| (item.start as usize) < offset)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Script {
+    Super,
+    Sub,
+}
+
+struct Builder<'a> {
+    text: &'a str,
+    items: Vec<Item>,
+    /// White space seen since the last element.
+    gap: Option<Range<usize>>,
+    gap_folds: Foldings,
+    /// What was dropped since the last element.
+    before: Foldings,
+    script: Option<Script>,
+}
+
+impl Builder<'_> {
+    fn run(&mut self, is_quote: bool, marks: Vec<Mark>) {
+        let text = self.text;
+        let mut marks = marks.into_iter().peekable();
+        // A script opened by a tag lasts until its closing tag.
+        let mut tagged = None;
+        let mut at = 0;
+        while let Some(rest) = text.get(at..)
+            && let Some(first) = rest.chars().next()
+        {
+            if let Some((range, stand)) = marks.next_if(|(range, _)| range.start <= at) {
+                at = range.end.max(at);
+                match stand {
+                    Stand::Nothing => self.before = self.before.with(Folding::Markup),
+                    Stand::Gap => self.gap(range, Folding::Markup),
+                    Stand::SuperscriptStart | Stand::SubscriptStart | Stand::ScriptEnd => {
+                        self.before = self.before.with(Folding::Markup);
+                        tagged = match stand {
+                            Stand::SuperscriptStart => Some(Script::Super),
+                            Stand::SubscriptStart => Some(Script::Sub),
+                            _ => None,
+                        };
+                    }
+                    Stand::Char(c) => {
+                        let folds = Foldings::of(Folding::Markup);
+                        self.character(c, range, folds, tagged);
+                    }
+                }
+                continue;
+            }
+            if chars::is_space(first) {
+                self.gap(at..at + first.len_utf8(), Folding::Space);
+                at += first.len_utf8();
+                continue;
+            }
+            if chars::is_invisible(first) {
+                self.before = self.before.with(Folding::Invisible);
+                at += first.len_utf8();
+                continue;
+            }
+            if let Some(len) = self.hyphen_at_line_end(at, first) {
+                at += len;
+                continue;
+            }
+            if first == '-'
+                && let Some(len) = self.ascii_dash(at)
+            {
+                at += len;
+                continue;
+            }
+            if is_quote
+                && first == '['
+                && let Some((letter, len)) = declared_case(rest)
+                && self
+                    .items
+                    .last()
+                    .is_none_or(|item| item.kind == Kind::Space || self.gap.is_some())
+            {
+                self.character(letter, at..at + len, Foldings::of(Folding::Initial), None);
+                if let Some(item) = self.items.last_mut() {
+                    item.any_case = true;
+                }
+                at += len;
+                continue;
+            }
+            let (len, unsettled) = canonical::piece(rest);
+            let source = at..at + len;
+            at = source.end;
+            let piece = rest.get(..len).unwrap_or(rest);
+            if !unsettled {
+                self.character(first, source, Foldings::NONE, tagged);
+                continue;
+            }
+            let mut composed = piece.nfc();
+            let same = composed.clone().eq(piece.chars());
+            let folds = if same {
+                Foldings::NONE
+            } else {
+                Foldings::of(Folding::Canonical)
+            };
+            let mut offset = source.start;
+            for c in composed.by_ref() {
+                if chars::is_invisible(c) {
+                    self.before = self.before.with(Folding::Invisible);
+                    offset += if same { c.len_utf8() } else { 0 };
+                    continue;
+                }
+                let range = if same {
+                    offset..offset + c.len_utf8()
+                } else {
+                    source.clone()
+                };
+                offset += if same { c.len_utf8() } else { 0 };
+                self.character(c, range, folds, tagged);
+            }
+        }
+    }
+
+    fn gap(&mut self, range: Range<usize>, folding: Folding) {
+        let start = self.gap.as_ref().map_or(range.start, |gap| gap.start);
+        self.gap = Some(start..range.end);
+        self.gap_folds = self.gap_folds.with(folding);
+    }
+
+    /// Writes the white space seen so far, now that `next` follows it.
+    fn flush_gap(&mut self, next: char) {
+        let Some(gap) = self.gap.take() else {
+            return;
+        };
+        let folds = std::mem::take(&mut self.gap_folds);
+        let Some(last) = self.items.last() else {
+            return;
+        };
+        let soft = |c: char| chars::is_spaceless(c) || chars::is_wide_punctuation(c);
+        let breaks = self
+            .text
+            .get(gap.clone())
+            .is_some_and(|gap| gap.contains('\n'));
+        let raw_last = self
+            .text
+            .get(last.range())
+            .and_then(|raw| raw.chars().next_back());
+        let kind = if breaks && raw_last.is_some_and(soft) && soft(next) {
+            Kind::SoftSpace
+        } else {
+            Kind::Space
+        };
+        self.script = None;
+        let before = std::mem::take(&mut self.before);
+        self.items.push(Item {
+            may_vanish: kind == Kind::SoftSpace,
+            before,
+            ..plain(' ', kind, gap, folds)
+        });
+    }
+
+    fn push(&mut self, item: Item) {
+        let before = std::mem::take(&mut self.before);
+        self.items.push(Item { before, ..item });
+    }
+
+    /// A hyphen followed by a line break, or a soft hyphen: its length with the white space after it.
+    fn hyphen_at_line_end(&mut self, at: usize, first: char) -> Option<usize> {
+        if !matches!(first, '-' | '\u{2010}' | '\u{ad}') {
+            return None;
+        }
+        let rest = self.text.get(at + first.len_utf8()..)?;
+        let gap_len = rest.find(|c| !chars::is_space(c)).unwrap_or(rest.len());
+        let breaks = rest.get(..gap_len).is_some_and(|gap| gap.contains('\n'));
+        let soft = first == '\u{ad}';
+        if !soft && !breaks {
+            return None;
+        }
+        let gap_len = if breaks { gap_len } else { 0 };
+        let next = rest
+            .get(gap_len..)?
+            .chars()
+            .find(|&c| !chars::is_invisible(c));
+        let last = self.items.last().and_then(Item::char);
+        let wordish = |c: Option<char>| c.is_some_and(chars::is_wordish);
+        if !wordish(last) || !wordish(next) {
+            if soft {
+                self.before = self.before.with(Folding::Hyphenation);
+                return Some(first.len_utf8());
+            }
+            return None;
+        }
+        let number = last.is_some_and(chars::is_digit) || next.is_some_and(chars::is_digit);
+        let range = at..at + first.len_utf8() + gap_len;
+        // A soft hyphen in a number shows nothing; a hyphen at a line end may be a minus or a range.
+        let space_before = self.gap.take().is_some();
+        self.gap_folds = Foldings::NONE;
+        self.script = None;
+        if soft && number {
+            self.before = self.before.with(Folding::Hyphenation);
+            if space_before || breaks {
+                return None;
+            }
+            return Some(first.len_utf8());
+        }
+        self.push(Item {
+            may_vanish: !number,
+            space_before,
+            space_after: breaks,
+            ..plain(
+                '-',
+                Kind::SoftHyphen,
+                range.clone(),
+                Foldings::of(Folding::Hyphenation),
+            )
+        });
+        Some(range.len())
+    }
+
+    /// `--` and `---` between words or spaces are typed dashes.
+    fn ascii_dash(&mut self, at: usize) -> Option<usize> {
+        let rest = self.text.get(at..)?;
+        let run = rest.bytes().take_while(|&byte| byte == b'-').count();
+        if !(2..=3).contains(&run) {
+            return None;
+        }
+        let next = rest.get(run..)?.chars().next()?;
+        let last = self.items.last().and_then(Item::char)?;
+        let spaced = self.gap.is_some() && chars::is_space(next);
+        let tight = self.gap.is_none() && last.is_alphabetic() && next.is_alphabetic();
+        if !spaced && !tight {
+            return None;
+        }
+        self.flush_gap('-');
+        self.push(plain(
+            '-',
+            Kind::Char,
+            at..at + run,
+            Foldings::of(Folding::Dash),
+        ));
+        Some(run)
+    }
+
+    /// One composed character with everything that can be said about it alone.
+    fn character(&mut self, c: char, range: Range<usize>, folds: Foldings, tagged: Option<Script>) {
+        self.flush_gap(c);
+        let (script, c) = match script_char(c) {
+            Some((script, plain)) => (Some(script), plain),
+            None => (tagged, c),
+        };
+        let folds = if script.is_some() {
+            folds.with(Folding::Script)
+        } else {
+            folds
+        };
+        if script != self.script {
+            self.change_script(script, c, range.start);
+        }
+        let dot = c == '·' && self.is_decimal_dot(&range);
+        let mut one =
+            |c: char, folds: Foldings| self.push(plain(c, Kind::Char, range.clone(), folds));
+        match c {
+            ' '..='~' => one(c, folds),
+            '‘' | '’' | '‚' | '‛' | '′' | '´' | 'ʼ' | '‹' | '›' | '\u{5f3}' => {
+                one('\'', folds.with(Folding::Quotes))
+            }
+            '“' | '”' | '„' | '‟' | '″' | '«' | '»' | '\u{5f4}' => {
+                one('"', folds.with(Folding::Quotes))
+            }
+            '\u{2010}'..='\u{2015}' | '\u{2212}' => one('-', folds.with(Folding::Dash)),
+            '…' => {
+                for _ in 0..3 {
+                    one('.', folds.with(Folding::Ellipsis));
+                }
+            }
+            '\u{fb00}'..='\u{fb06}' => {
+                let folds = folds.with(Folding::Ligature);
+                let letters = match c {
+                    '\u{fb00}' => "ff",
+                    '\u{fb01}' => "fi",
+                    '\u{fb02}' => "fl",
+                    '\u{fb03}' => "ffi",
+                    '\u{fb04}' => "ffl",
+                    _ => "st",
+                };
+                for letter in letters.chars() {
+                    one(letter, folds);
+                }
+                if c == '\u{fb05}' {
+                    let first = self.items.len().wrapping_sub(2);
+                    if let Some(item) = self.items.get_mut(first) {
+                        item.kind = Kind::LongS;
+                    }
+                }
+            }
+            '·' if dot => one('.', folds.with(Folding::DecimalDot)),
+            '\u{ff00}'..='\u{ffef}' => {
+                for narrow in std::iter::once(c).nfkc() {
+                    // Full-width quotes and dashes go on to be folded as such.
+                    match narrow {
+                        '\u{2010}'..='\u{2015}' => {
+                            one('-', folds.with(Folding::Width).with(Folding::Dash))
+                        }
+                        _ => one(narrow, folds.with(Folding::Width)),
+                    }
+                }
+            }
+            _ => one(c, folds),
+        }
+    }
+
+    /// A superscript or subscript begins or ends before `c`.
+    fn change_script(&mut self, script: Option<Script>, c: char, at: usize) {
+        let was = std::mem::replace(&mut self.script, script);
+        let number = |c: char| chars::is_digit(c);
+        if was.is_some() && script.is_none() {
+            if number(c) {
+                self.push(plain(
+                    '^',
+                    Kind::ScriptEnd,
+                    at..at,
+                    Foldings::of(Folding::Script),
+                ));
+            }
+            return;
+        }
+        let Some(script) = script else {
+            return;
+        };
+        // After a digit, or the `e` of a power of ten, a plain digit or plus would be another number.
+        let mut last = self.items.iter().rev().filter_map(Item::char);
+        let behind_number = match self.items.last().map(|item| item.kind) {
+            Some(Kind::Char) => match last.next() {
+                Some('e' | 'E') => last.next().is_some_and(number),
+                Some('.' | ',') => true,
+                Some(last) => number(last),
+                None => false,
+            },
+            _ => false,
+        };
+        let may_vanish = !(behind_number && c != '-' && c != '−');
+        let kind = if script == Script::Super {
+            Kind::Superscript
+        } else {
+            Kind::Subscript
+        };
+        self.push(Item {
+            may_vanish,
+            ..plain('^', kind, at..at, Foldings::of(Folding::Script))
+        });
+    }
+
+    /// Whether the middle dot at `range` stands between the digits of one decimal number.
+    fn is_decimal_dot(&self, range: &Range<usize>) -> bool {
+        let mut back = self.items.iter().rev();
+        let adjacent = back.next().is_some_and(|item| {
+            item.kind == Kind::Char && item.ch.is_ascii_digit() && item.end as usize == range.start
+        });
+        let chained = back
+            .find(|item| !(item.kind == Kind::Char && item.ch.is_ascii_digit()))
+            .is_some_and(|item| item.kind == Kind::Char && matches!(item.ch, '.' | '·'));
+        let Some(rest) = self.text.get(range.end..) else {
+            return false;
+        };
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let mut after = rest.get(digits..).unwrap_or("").chars();
+        let (next, second) = (after.next(), after.next());
+        // `2·10³` is a product, `1·2·3` a chain.
+        let power = rest.get(..digits) == Some("10")
+            && next.is_some_and(|c| c == '^' || c == '<' || script_char(c).is_some());
+        let goes_on = matches!(next, Some('·' | '.')) && second.is_some_and(|c| c.is_ascii_digit());
+        adjacent && !chained && digits > 0 && !power && !goes_on
+    }
+}
+
+fn plain(ch: char, kind: Kind, range: Range<usize>, folds: Foldings) -> Item {
+    Item {
+        ch,
+        kind,
+        may_vanish: false,
+        space_before: false,
+        space_after: false,
+        any_case: false,
+        // Texts beyond 4 GiB are not folded.
+        start: u32::try_from(range.start).unwrap_or(u32::MAX),
+        end: u32::try_from(range.end).unwrap_or(u32::MAX),
+        folds,
+        before: Foldings::NONE,
+    }
+}
+
+/// `[T]` before a letter: the letter, and the bytes of the bracketed form.
+fn declared_case(rest: &str) -> Option<(char, usize)> {
+    let mut chars = rest.chars().skip(1);
+    let letter = chars.next().filter(|c| c.is_alphabetic())?;
+    let closes = chars.next() == Some(']');
+    let goes_on = chars.next().is_some_and(char::is_alphabetic);
+    (closes && goes_on).then_some((letter, letter.len_utf8() + 2))
+}
+
+/// Superscript and subscript characters, with their plain forms.
+fn script_char(c: char) -> Option<(Script, char)> {
+    Some(match c {
+        '²' => (Script::Super, '2'),
+        '³' => (Script::Super, '3'),
+        '¹' => (Script::Super, '1'),
+        '⁰' => (Script::Super, '0'),
+        'ⁱ' => (Script::Super, 'i'),
+        '⁴'..='⁹' => (Script::Super, digit(c, '⁴', '4')),
+        '⁺' => (Script::Super, '+'),
+        '⁻' => (Script::Super, '-'),
+        '⁼' => (Script::Super, '='),
+        '⁽' => (Script::Super, '('),
+        '⁾' => (Script::Super, ')'),
+        'ⁿ' => (Script::Super, 'n'),
+        'ᵗ' => (Script::Super, 't'),
+        'ʰ' => (Script::Super, 'h'),
+        'ˢ' => (Script::Super, 's'),
+        'ʳ' => (Script::Super, 'r'),
+        'ᵈ' => (Script::Super, 'd'),
+        '₀'..='₉' => (Script::Sub, digit(c, '₀', '0')),
+        '₊' => (Script::Sub, '+'),
+        '₋' => (Script::Sub, '-'),
+        '₌' => (Script::Sub, '='),
+        '₍' => (Script::Sub, '('),
+        '₎' => (Script::Sub, ')'),
+        'ₐ' => (Script::Sub, 'a'),
+        'ₑ' => (Script::Sub, 'e'),
+        'ₒ' => (Script::Sub, 'o'),
+        'ₓ' => (Script::Sub, 'x'),
+        'ₙ' => (Script::Sub, 'n'),
+        'ₘ' => (Script::Sub, 'm'),
+        _ => return None,
+    })
+}
+
+fn digit(c: char, first: char, plain: char) -> char {
+    char::from_u32(plain as u32 + (c as u32).saturating_sub(first as u32)).unwrap_or(c)
+}

@@ -1,0 +1,470 @@
+//! What a source has inside a sentence that a quote may leave out: citation markers, and the running
+//! headers, footers and page numbers between two pages.
+//!
+//! Every rule here errs towards keeping: a number in brackets after "range" or "interval" is a value,
+//! a paragraph that holds a negation is text.
+
+use std::ops::Range;
+
+use super::chars;
+use super::fold::{Folded, Group, Item, Kind};
+use super::lexicon;
+use super::verdict::Folding;
+
+/// Finds the optional groups of a source. `page_starts` are byte offsets at which a new page begins.
+pub(super) fn find(folded: &Folded<'_>, page_starts: &[usize]) -> Vec<Group> {
+    let mut furniture = paragraphs(folded);
+    furniture.extend(page_edges(folded, page_starts));
+    furniture.sort_by_key(|group| group.items.start);
+    let mut groups = Vec::new();
+    let mut end = 0;
+    for group in furniture {
+        if group.items.start >= end && !group.items.is_empty() {
+            end = group.items.end;
+            groups.push(group);
+        }
+    }
+    let mut merged: Vec<Group> = Vec::new();
+    let mut furniture = groups.into_iter().peekable();
+    for marker in markers(folded) {
+        while let Some(group) = furniture.next_if(|group| group.items.start <= marker.items.start) {
+            merged.push(group);
+        }
+        let clear = merged
+            .last()
+            .is_none_or(|last| last.items.end <= marker.items.start)
+            && furniture
+                .peek()
+                .is_none_or(|next| marker.items.end <= next.items.start);
+        if clear {
+            merged.push(marker);
+        }
+    }
+    merged.extend(furniture);
+    merged
+}
+
+/// Longest marker looked at, in elements.
+const LONGEST_MARKER: usize = 60;
+
+fn markers(folded: &Folded<'_>) -> Vec<Group> {
+    let mut found: Vec<Group> = Vec::new();
+    let mut at = 1;
+    while let Some(item) = folded.items.get(at) {
+        let items = match (item.kind, item.ch) {
+            (Kind::Char, '[') => bracketed(folded, at, found.last()),
+            (Kind::Superscript, _) => superscript(folded, at),
+            (Kind::Char, '1'..='9') => glued(folded, at),
+            _ => None,
+        };
+        let Some(items) = items else {
+            at += 1;
+            continue;
+        };
+        at = items.end;
+        // `[12], [13]` is one marker.
+        if let Some(last) = found.last_mut()
+            && items.start > last.items.end
+            && items.start - last.items.end <= 1
+            && folded.char(last.items.end) == Some(',')
+        {
+            last.items.end = items.end;
+            continue;
+        }
+        found.push(Group {
+            items,
+            folding: Some(Folding::Marker),
+            words: String::new(),
+        });
+    }
+    found
+}
+
+/// `[13]`, `[13, 14–16]`, `[^1]`, `[@key]`, `[Smith et al., 2020]`, with the white space before it.
+fn bracketed(folded: &Folded<'_>, at: usize, last: Option<&Group>) -> Option<Range<usize>> {
+    let window = folded.items.get(at + 1..)?;
+    let close = window
+        .iter()
+        .take(LONGEST_MARKER)
+        .position(|item| item.char() == Some(']'))?;
+    let inner: String = window.iter().take(close).map(|item| item.ch).collect();
+    if !is_marker_text(&inner) {
+        return None;
+    }
+    let mut start = at;
+    let mut before = at.checked_sub(1)?;
+    if folded
+        .items
+        .get(before)
+        .is_some_and(|item| item.kind == Kind::Superscript)
+    {
+        start = before;
+        before = before.checked_sub(1)?;
+    }
+    let item = folded.items.get(before)?;
+    if last.is_some_and(|group| group.items.end == start) {
+        // A chain of markers.
+    } else if item.kind == Kind::Space {
+        start = before;
+        if lexicon::introduces_value(&word_before(folded, before)) {
+            return None;
+        }
+    } else if item.ch.is_alphabetic() {
+        // `values[3]` may be an element of an array, but a short name surely is.
+        if !chars::is_spaceless(item.ch) && word_before(folded, start).chars().count() < 3 {
+            return None;
+        }
+    } else if !matches!(
+        item.ch,
+        '.' | ',' | ';' | ':' | ')' | '"' | '\'' | '!' | '?' | '。' | '，' | '、'
+    ) {
+        return None;
+    }
+    let mut end = at + close + 2;
+    if folded
+        .items
+        .get(end)
+        .is_some_and(|item| item.kind == Kind::ScriptEnd)
+    {
+        end += 1;
+    }
+    // A marker glued to what follows is an index or a part of a name.
+    if folded
+        .char(end)
+        .is_some_and(|c| chars::is_wordish(c) && !chars::is_spaceless(c))
+    {
+        return None;
+    }
+    Some(start..end)
+}
+
+fn is_marker_text(inner: &str) -> bool {
+    let inner = inner.trim();
+    if let Some(label) = inner.strip_prefix('^') {
+        return !label.is_empty()
+            && label
+                .chars()
+                .all(|c| c.is_alphanumeric() || c == '-' || c == '_');
+    }
+    if inner.starts_with('@') || inner.starts_with("-@") {
+        return inner.len() > 1 && !inner.contains('[');
+    }
+    if inner.contains(|c: char| c.is_ascii_digit())
+        && inner
+            .split([',', ';', '-'])
+            .all(|part| is_reference_number(part.trim()))
+    {
+        return true;
+    }
+    inner.split(';').all(|part| is_author_year(part.trim()))
+}
+
+fn is_reference_number(part: &str) -> bool {
+    let digits = part.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    (1..=3).contains(&digits.len())
+        && part.len() - digits.len() <= 1
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && !digits.starts_with('0')
+}
+
+fn is_author_year(part: &str) -> bool {
+    let year = part.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    let names = year.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = year.get(names.len()..).unwrap_or("");
+    digits.len() == 4
+        && matches!(digits.get(..2), Some("18" | "19" | "20"))
+        && names.chars().next().is_some_and(char::is_uppercase)
+        && names.ends_with([' ', ','])
+        && names
+            .chars()
+            .all(|c| c.is_alphabetic() || matches!(c, ' ' | '.' | ',' | '&' | '-' | '\''))
+        && names.split_whitespace().count() <= 6
+}
+
+/// A superscript number after a word or a sentence mark, never after a unit or a digit.
+fn superscript(folded: &Folded<'_>, at: usize) -> Option<Range<usize>> {
+    let run = folded.items.get(at + 1..)?;
+    let len = run
+        .iter()
+        .take(LONGEST_MARKER)
+        .take_while(|item| item.kind == Kind::Char && item.folds.contains(Folding::Script))
+        .count();
+    let inner: String = run.iter().take(len).map(|item| item.ch).collect();
+    if inner.is_empty()
+        || !inner
+            .split([',', '-'])
+            .all(|part| is_reference_number(part) && part.len() <= 3)
+    {
+        return None;
+    }
+    let before = at.checked_sub(1)?;
+    let last = folded.char(before)?;
+    let end = at
+        + 1
+        + len
+        + usize::from(
+            run.get(len)
+                .is_some_and(|item| item.kind == Kind::ScriptEnd),
+        );
+    let after_word = last.is_lowercase() && {
+        let word = word_before(folded, at);
+        word.chars().count() >= 4
+            && word.chars().all(char::is_alphabetic)
+            && !lexicon::is_unit(&word)
+    };
+    let after_mark = matches!(last, '.' | ',' | ';' | ')' | '"' | '!' | '?')
+        // `1.²` and `(x)²` are numbers.
+        && before.checked_sub(1).and_then(|index| folded.char(index)).is_some_and(|c| c.is_lowercase())
+        && last != ')';
+    let apart = folded.char(end).is_none_or(|c| !chars::is_wordish(c));
+    ((after_word || after_mark) && apart).then_some(at..end)
+}
+
+/// A bare number glued to the end of a lower-case word: `affected12 in`.
+fn glued(folded: &Folded<'_>, at: usize) -> Option<Range<usize>> {
+    let before = at.checked_sub(1)?;
+    if !folded.char(before)?.is_lowercase() {
+        return None;
+    }
+    let digits = folded
+        .items
+        .get(at..)?
+        .iter()
+        .take(4)
+        .take_while(|item| item.kind == Kind::Char && item.ch.is_ascii_digit())
+        .count();
+    let end = at + digits;
+    let apart = match folded.items.get(end) {
+        None => true,
+        Some(item) => {
+            item.kind == Kind::Space
+                || matches!(item.ch, '.' | ',' | ';' | ')')
+                    && folded
+                        .items
+                        .get(end + 1)
+                        .is_none_or(|next| next.kind == Kind::Space)
+        }
+    };
+    let word = word_before(folded, at);
+    let ordinary = word.chars().count() >= 4
+        && word.chars().all(char::is_lowercase)
+        && !lexicon::takes_number(&word)
+        && !lexicon::is_unit(&word);
+    (apart && digits <= 3 && ordinary).then_some(at..end)
+}
+
+/// The run of word characters that ends before element `index`, as it stands. At most 40 characters.
+fn word_before(folded: &Folded<'_>, index: usize) -> String {
+    let Some(items) = folded.items.get(..index) else {
+        return String::new();
+    };
+    let letters: Vec<char> = items
+        .iter()
+        .rev()
+        .skip_while(|item| item.kind == Kind::Superscript)
+        .take(40)
+        .map_while(|item| {
+            item.char()
+                .filter(|&c| chars::is_wordish(c) || matches!(c, '=' | '∈' | '≈'))
+        })
+        .collect();
+    letters.into_iter().rev().collect()
+}
+
+/// Most words of a running header.
+const MOST_WORDS: usize = 12;
+/// Most pieces of furniture in a row: a footer, a page number, a header.
+const MOST_PARAGRAPHS: usize = 3;
+
+/// Short paragraphs that stand between two parts of a sentence.
+fn paragraphs(folded: &Folded<'_>) -> Vec<Group> {
+    let text = folded.text;
+    let ranges = split_paragraphs(text);
+    let mut found = Vec::new();
+    let mut index = 1;
+    while index + 1 < ranges.len() {
+        let run = ranges
+            .get(index..)
+            .unwrap_or(&[])
+            .iter()
+            .take(MOST_PARAGRAPHS + 1)
+            .take_while(|range| text.get((*range).clone()).is_some_and(is_furniture))
+            .count();
+        if run == 0 || run > MOST_PARAGRAPHS {
+            index += run.max(1);
+            continue;
+        }
+        if let (Some(before), Some(after), Some(first), Some(last)) = (
+            ranges.get(index - 1),
+            ranges.get(index + run),
+            ranges.get(index),
+            ranges.get(index + run - 1),
+        ) && interrupts(
+            text.get(before.clone()),
+            text.get(after.clone()),
+            text.get(first.start..last.end)
+                .is_some_and(|inner| inner.contains(|c: char| c.is_numeric())),
+        ) {
+            found.push(cover(folded, first.start..last.end));
+        }
+        index += run;
+    }
+    found
+}
+
+/// The group of the elements in the bytes `range` and the white space before them.
+fn cover(folded: &Folded<'_>, range: Range<usize>) -> Group {
+    let start = folded.index_of(range.start);
+    let end = folded.index_of(range.end);
+    let spaced = start
+        .checked_sub(1)
+        .and_then(|before| folded.items.get(before))
+        .is_some_and(is_gap);
+    Group {
+        items: start - usize::from(spaced)..end.max(start),
+        folding: Some(Folding::Furniture),
+        words: String::new(),
+    }
+}
+
+fn is_gap(item: &Item) -> bool {
+    matches!(item.kind, Kind::Space | Kind::SoftSpace)
+}
+
+/// Byte ranges of the paragraphs of `text`, without the white space around them.
+fn split_paragraphs(text: &str) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let mut open: Option<Range<usize>> = None;
+    let mut at = 0;
+    for line in text.split_inclusive(['\n', '\u{c}']) {
+        let trimmed = line.trim();
+        if trimmed.is_empty() {
+            ranges.extend(open.take());
+        } else {
+            let start = at + (line.len() - line.trim_start().len());
+            let end = start + trimmed.len();
+            open = Some(open.map_or(start, |range| range.start)..end);
+            if line.ends_with('\u{c}') {
+                ranges.extend(open.take());
+            }
+        }
+        at += line.len();
+    }
+    ranges.extend(open);
+    ranges
+}
+
+/// Whether a paragraph or line can be a running header, footer or page number.
+fn is_furniture(text: &str) -> bool {
+    if text.len() > 400 || text.contains(['|', '\t']) || text.ends_with([':', '?', '!', ';', ',']) {
+        return false;
+    }
+    let words = text.split_whitespace().count();
+    let wide = text.chars().filter(|&c| chars::is_spaceless(c)).count();
+    if words > MOST_WORDS || wide > 2 * MOST_WORDS {
+        return false;
+    }
+    if text.ends_with(['.', '。']) && words > 4 {
+        return false;
+    }
+    let Some(first) = text.chars().find(|&c| chars::is_wordish(c)) else {
+        return false;
+    };
+    let bullet =
+        text.starts_with(['-', '*', '+', '•', '>', '(', '"', '“']) && !text.starts_with("- ");
+    let page_number = text.starts_with("- ") && text.ends_with(" -");
+    let list = text.starts_with("- ") && !page_number;
+    !first.is_lowercase() && !bullet && !list && lexicon::negations(text).is_empty()
+}
+
+/// Whether `before` breaks off within a sentence that `after` goes on with.
+///
+/// A list of short items is text ("sugar", "Salt", "flour"); what is `numbered` is less likely to be one.
+fn interrupts(before: Option<&str>, after: Option<&str>, numbered: bool) -> bool {
+    let least = if numbered { 2 } else { 4 };
+    let long = |text: Option<&str>| {
+        text.is_some_and(|text| {
+            text.split_whitespace().take(least).count() >= least
+                || text.chars().any(chars::is_spaceless)
+        })
+    };
+    interrupts_line(before, after) && long(before) && long(after)
+}
+
+/// The last line of a page and the first one of the next, where they read as furniture.
+fn page_edges(folded: &Folded<'_>, page_starts: &[usize]) -> Vec<Group> {
+    let text = folded.text;
+    let feeds = memchr::memchr_iter(0x0c, text.as_bytes()).map(|at| at + 1);
+    let mut found = Vec::new();
+    for start in page_starts.iter().copied().chain(feeds) {
+        let (Some(before), Some(after)) = (text.get(..start), text.get(start..)) else {
+            continue;
+        };
+        let trimmed = before.trim_end();
+        let footer = trimmed.rfind('\n').map_or(0, |at| at + 1)..trimmed.len();
+        let header_start = start + (after.len() - after.trim_start().len());
+        let header_end = text
+            .get(header_start..)
+            .and_then(|rest| rest.find('\n'))
+            .map_or(text.len(), |len| header_start + len);
+        let header = header_start..header_end;
+        let line = |range: &Range<usize>| {
+            text.get(range.clone())
+                .map(str::trim)
+                .filter(|line| is_page_line(line))
+        };
+        let has_footer = line(&footer).is_some();
+        let has_header = line(&header).is_some();
+        let upper = if has_footer {
+            text.get(..footer.start)
+        } else {
+            Some(trimmed)
+        }
+        .map(str::trim_end);
+        let lower = if has_header {
+            text.get(header.end..)
+        } else {
+            text.get(header.start..)
+        }
+        .map(str::trim_start);
+        if !interrupts_line(upper, lower) {
+            continue;
+        }
+        if has_footer {
+            found.push(cover(folded, footer));
+        }
+        if has_header {
+            found.push(cover(folded, header));
+        }
+    }
+    found
+}
+
+fn interrupts_line(upper: Option<&str>, lower: Option<&str>) -> bool {
+    let ends = upper
+        .and_then(|text| text.chars().next_back())
+        .is_some_and(|c| chars::is_wordish(c) || c == ',');
+    let goes_on = lower
+        .and_then(|text| text.chars().next())
+        .is_some_and(|c| c.is_alphabetic() && !c.is_uppercase());
+    ends && goes_on
+}
+
+/// Furniture that is not set off by blank lines must also look like a title or a page number.
+fn is_page_line(line: &str) -> bool {
+    let titled = line.split_whitespace().all(|word| {
+        let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+        letters < 5
+            || word
+                .chars()
+                .find(|c| c.is_alphabetic())
+                .is_some_and(|c| !c.is_lowercase())
+    });
+    let numbered = line.chars().next().is_some_and(|c| c.is_ascii_digit())
+        || line
+            .chars()
+            .next_back()
+            .is_some_and(|c| c.is_ascii_digit() || c == '-');
+    let capitals = !line.chars().any(char::is_lowercase);
+    is_furniture(line) && titled && (numbered || capitals)
+}

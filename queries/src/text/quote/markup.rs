@@ -1,0 +1,579 @@
+//! Finding the marks of Markdown and HTML in a text, so that the fold can look through them.
+//!
+//! This is not a Markdown parser: a passage begins and ends anywhere, and the same text may be plain.
+//! A mark is only recognised where taking it away cannot join two numbers or drop an operator, which
+//! is stricter than CommonMark: `2**3`, `a*b*c` and `Vec < b` keep every character.
+
+use std::ops::Range;
+
+use super::chars;
+
+/// What stands in place of a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stand {
+    /// Nothing.
+    Nothing,
+    /// A gap between two blocks or cells.
+    Gap,
+    /// The character that an entity names.
+    Char(char),
+    /// A superscript begins.
+    SuperscriptStart,
+    /// A subscript begins.
+    SubscriptStart,
+    /// A superscript or subscript ends.
+    ScriptEnd,
+}
+
+/// The bytes of a mark, and what it stands for.
+pub(super) type Mark = (Range<usize>, Stand);
+
+/// Longest tag or link target looked at, so that a hostile text stays linear.
+const LONGEST: usize = 1000;
+
+/// The marks of `text` in order, not overlapping.
+pub(super) fn marks(text: &str) -> Vec<Mark> {
+    if memchr::memchr3(b'*', b'_', b'`', text.as_bytes()).is_none()
+        && memchr::memchr3(b'<', b'&', b'[', text.as_bytes()).is_none()
+        && memchr::memchr3(b'\\', b'|', b'\n', text.as_bytes())
+            .is_none_or(|_| !text.contains(['\\', '|', '>']))
+    {
+        return Vec::new();
+    }
+    let mut scan = Scan {
+        text,
+        marks: Vec::new(),
+        open: Open::default(),
+    };
+    scan.run();
+    let mut marks = scan.marks;
+    marks.sort_by_key(|(range, _)| (range.start, range.end));
+    // Two readings of the same bytes: the first wins.
+    let mut end = 0;
+    marks.retain(|(range, _)| {
+        let keep = range.start >= end;
+        if keep {
+            end = range.end;
+        }
+        keep
+    });
+    marks
+}
+
+/// Openers that wait for their closers within one paragraph.
+#[derive(Default)]
+struct Open {
+    star: Option<Range<usize>>,
+    low_line: Option<Range<usize>>,
+    inner_stars: Option<Stars>,
+    brackets: Vec<usize>,
+}
+
+/// A run of two or three asterisks that may open bold text.
+#[derive(Clone)]
+struct Stars {
+    range: Range<usize>,
+    /// Whether it stands before a word and is a mark in any case.
+    outer: bool,
+}
+
+struct Scan<'a> {
+    text: &'a str,
+    marks: Vec<Mark>,
+    open: Open,
+}
+
+impl Scan<'_> {
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.as_bytes().get(at).copied()
+    }
+
+    fn before(&self, at: usize) -> Option<char> {
+        self.text.get(..at)?.chars().next_back()
+    }
+
+    fn after(&self, at: usize) -> Option<char> {
+        self.text.get(at..)?.chars().next()
+    }
+
+    fn push(&mut self, range: Range<usize>, stand: Stand) {
+        self.marks.push((range, stand));
+    }
+
+    fn run(&mut self) {
+        let mut at = 0;
+        let mut line_start = true;
+        let mut quoted = false;
+        while let Some(byte) = self.byte(at) {
+            if line_start {
+                line_start = false;
+                let (skip, now_quoted) = self.line(at, quoted);
+                quoted = now_quoted;
+                if skip > 0 {
+                    at += skip;
+                    continue;
+                }
+            }
+            at += match byte {
+                b'\n' => {
+                    line_start = true;
+                    if matches!(self.byte(at + 1), None | Some(b'\n' | b'\r')) {
+                        self.open = Open::default();
+                    }
+                    1
+                }
+                b'\\'
+                    if self
+                        .byte(at + 1)
+                        .is_some_and(|next| next.is_ascii_punctuation()) =>
+                {
+                    self.push(at..at + 1, Stand::Nothing);
+                    2
+                }
+                b'`' => {
+                    self.push(at..at + 1, Stand::Nothing);
+                    1
+                }
+                b'*' | b'_' => self.emphasis(at, byte),
+                b'[' => self.open_bracket(at),
+                b']' => self.close_bracket(at),
+                b'<' => self.tag(at),
+                b'&' => self.entity(at),
+                _ => 1,
+            };
+        }
+    }
+
+    /// Looks at a line as a whole: table rows and the marks of a block quote.
+    fn line(&mut self, at: usize, quoted_before: bool) -> (usize, bool) {
+        let Some(rest) = self.text.get(at..) else {
+            return (0, false);
+        };
+        let indent = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        match self.byte(at + indent) {
+            Some(b'|') => {
+                let len = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+                let row = rest.get(..len).unwrap_or(rest).trim();
+                if row.len() < 3
+                    || !row.ends_with('|')
+                    || !row.starts_with("| ") && !row.starts_with("|-") && !row.starts_with("|:")
+                {
+                    return (0, false);
+                }
+                if row
+                    .bytes()
+                    .all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
+                {
+                    self.push(at..at + len, Stand::Gap);
+                    return (len.max(1), false);
+                }
+                let bars: Vec<usize> = memchr::memchr_iter(b'|', row.as_bytes()).collect();
+                for bar in bars {
+                    let bar = at + indent + bar;
+                    if self.byte(bar.wrapping_sub(1)) != Some(b'\\') {
+                        self.push(bar..bar + 1, Stand::Gap);
+                    }
+                }
+                (0, false)
+            }
+            Some(b'>') => {
+                let mark = at + indent;
+                let inner = rest
+                    .get(indent + 1..)
+                    .unwrap_or("")
+                    .trim_start_matches([' ', '>']);
+                // `> 5 mg` at the start of a line is a comparison as well.
+                let number =
+                    inner.starts_with(|c: char| chars::is_digit(c) || c == '.' || c == '-');
+                if quoted_before
+                    && !number
+                    && matches!(self.byte(mark + 1), Some(b' ' | b'>' | b'\n' | b'\r'))
+                {
+                    self.push(mark..mark + 1, Stand::Gap);
+                    return (indent + 1, true);
+                }
+                (0, true)
+            }
+            _ => (0, false),
+        }
+    }
+
+    fn emphasis(&mut self, at: usize, byte: u8) -> usize {
+        let run = self.text.as_bytes().get(at..).map_or(1, |rest| {
+            rest.iter().take_while(|&&next| next == byte).count()
+        });
+        let range = at..at + run;
+        let before = self.before(at);
+        let after = self.after(at + run);
+        let word_before = before.is_some_and(chars::is_wordish);
+        let word_after = after.is_some_and(chars::is_wordish);
+        let opens = !word_before && after.is_some_and(|c| !chars::is_space(c));
+        let closes = !word_after && before.is_some_and(|c| !chars::is_space(c));
+        match (byte, run) {
+            (b'*', 2 | 3) => {
+                if opens || closes {
+                    self.push(range.clone(), Stand::Nothing);
+                    if closes
+                        && let Some(opener) = self.open.inner_stars.take_if(|open| !open.outer)
+                    {
+                        self.inner_pair(opener, None);
+                    }
+                    self.open.inner_stars = opens.then_some(Stars { range, outer: true });
+                } else if word_before && word_after {
+                    self.inner_stars(range);
+                }
+            }
+            (b'*', 1) => {
+                if opens && !(closes && self.open.star.is_some()) {
+                    self.open.star = Some(range);
+                } else if closes && let Some(opener) = self.open.star.take() {
+                    self.push(opener, Stand::Nothing);
+                    self.push(range, Stand::Nothing);
+                }
+            }
+            (b'_', 1..=3) => {
+                let pending = self
+                    .open
+                    .low_line
+                    .as_ref()
+                    .is_some_and(|open| open.len() == run);
+                if closes && pending {
+                    if let Some(opener) = self.open.low_line.take() {
+                        self.push(opener, Stand::Nothing);
+                        self.push(range, Stand::Nothing);
+                    }
+                } else if opens {
+                    self.open.low_line = Some(range);
+                }
+            }
+            _ => {}
+        }
+        run
+    }
+
+    /// Bold that begins or ends inside a word.
+    fn inner_stars(&mut self, range: Range<usize>) {
+        match self.open.inner_stars.take() {
+            Some(opener) if self.inner_pair(opener.clone(), Some(range.clone())) => {}
+            _ => {
+                self.open.inner_stars = Some(Stars {
+                    range,
+                    outer: false,
+                })
+            }
+        }
+    }
+
+    /// `un**believ**able`, `un**able** to`, `**un**able`: only around letters, never an exponent.
+    fn inner_pair(&mut self, opener: Stars, closer: Option<Range<usize>>) -> bool {
+        let end = match (&closer, self.marks.last()) {
+            (Some(closer), _) => closer.start,
+            (None, Some((outer, _))) => outer.start,
+            (None, None) => return false,
+        };
+        // `a**b**c` is a power.
+        let least = if opener.outer || closer.is_none() {
+            1
+        } else {
+            3
+        };
+        let letters = self
+            .text
+            .get(opener.range.end..end)
+            .is_some_and(|inner| inner.len() >= least && inner.chars().all(char::is_alphabetic));
+        let before = opener.outer
+            || self
+                .before(opener.range.start)
+                .is_some_and(char::is_alphabetic);
+        let after = closer
+            .as_ref()
+            .is_none_or(|closer| self.after(closer.end).is_some_and(char::is_alphabetic));
+        if !letters || !before || !after {
+            return false;
+        }
+        if !opener.outer {
+            self.push(opener.range, Stand::Nothing);
+        }
+        if let Some(closer) = closer {
+            self.push(closer, Stand::Nothing);
+        }
+        true
+    }
+
+    fn open_bracket(&mut self, at: usize) -> usize {
+        // `[[target|text]]` and `[[target]]`.
+        if self.byte(at + 1) == Some(b'[')
+            && let Some(rest) = self.text.get(at + 2..)
+            && rest.starts_with(char::is_alphabetic)
+            && let Some(len) = rest
+                .bytes()
+                .take(200)
+                .position(|byte| matches!(byte, b']' | b'[' | b'\n'))
+            && rest.get(len..len + 2) == Some("]]")
+        {
+            let shown = rest
+                .get(..len)
+                .and_then(|inner| inner.find('|'))
+                .map_or(0, |bar| bar + 1);
+            self.push(at..at + 2 + shown, Stand::Nothing);
+            self.push(at + 2 + len..at + 4 + len, Stand::Nothing);
+            return len + 4;
+        }
+        if self.open.brackets.len() < 64 {
+            self.open.brackets.push(at);
+        }
+        1
+    }
+
+    fn close_bracket(&mut self, at: usize) -> usize {
+        let Some(opener) = self.open.brackets.pop() else {
+            return 1;
+        };
+        let Some(inner) = self.text.get(opener + 1..at) else {
+            return 1;
+        };
+        let Some(rest) = self.text.get(at + 1..) else {
+            return 1;
+        };
+        let target = match self.byte(at + 1) {
+            Some(b'(') => link_target(rest),
+            Some(b'[') if !self.before(opener).is_some_and(chars::is_wordish) => {
+                reference(inner, rest)
+            }
+            _ => None,
+        };
+        let Some(len) = target else {
+            return 1;
+        };
+        let image = self.byte(opener.wrapping_sub(1)) == Some(b'!');
+        self.push(opener - usize::from(image)..opener + 1, Stand::Nothing);
+        self.push(at..at + 1 + len, Stand::Nothing);
+        1 + len
+    }
+
+    fn tag(&mut self, at: usize) -> usize {
+        let Some(rest) = self.text.get(at + 1..) else {
+            return 1;
+        };
+        let Some((len, stand)) = read_tag(rest) else {
+            return 1;
+        };
+        match stand {
+            None => {
+                // An automatic link: its angle brackets go, its address stays.
+                self.push(at..at + 1, Stand::Nothing);
+                self.push(at + len..at + len + 1, Stand::Nothing);
+                1
+            }
+            Some(stand) => {
+                self.push(at..at + 1 + len, stand);
+                1 + len
+            }
+        }
+    }
+
+    fn entity(&mut self, at: usize) -> usize {
+        let Some(rest) = self.text.get(at + 1..) else {
+            return 1;
+        };
+        let Some(len) = rest.bytes().take(12).position(|byte| byte == b';') else {
+            return 1;
+        };
+        let Some(c) = rest.get(..len).and_then(entity_char) else {
+            return 1;
+        };
+        let stand = if chars::is_space(c) {
+            Stand::Gap
+        } else {
+            Stand::Char(c)
+        };
+        self.push(at..at + len + 2, stand);
+        len + 2
+    }
+}
+
+/// The length of `(target)` that begins `rest`, when the target can only be an address.
+fn link_target(rest: &str) -> Option<usize> {
+    let len = rest
+        .bytes()
+        .take(LONGEST)
+        .position(|byte| matches!(byte, b')' | b'\n'))?;
+    let inner = rest.get(1..len)?;
+    if rest.as_bytes().get(len) != Some(&b')') {
+        return None;
+    }
+    let (address, title) = match inner.split_once(' ') {
+        Some((address, title)) => (address, title.trim()),
+        None => (inner, ""),
+    };
+    let is_address =
+        address.contains(|c: char| c.is_alphabetic()) && address.contains(['/', '.', '#', ':']);
+    let is_title =
+        title.is_empty() || title.starts_with(['"', '\'']) && title.ends_with(['"', '\'']);
+    (is_address && is_title).then_some(len + 1)
+}
+
+/// The length of `[reference]` that begins `rest`, when `inner` reads as the words of a link.
+fn reference(inner: &str, rest: &str) -> Option<usize> {
+    let len = rest
+        .bytes()
+        .take(60)
+        .position(|byte| matches!(byte, b']' | b'\n'))?;
+    let label = rest.get(1..len)?;
+    let words = inner.contains(|c: char| c.is_lowercase())
+        && !inner.ends_with(|c: char| c.is_ascii_digit())
+        && !inner.starts_with(['^', '@']);
+    let plain = !label.is_empty()
+        && label
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b" ._-".contains(&byte));
+    (words && plain && rest.as_bytes().get(len) == Some(&b']')).then_some(len + 1)
+}
+
+/// Reads a tag after its `<`: its length including `>`, and what it stands for (`None`: an automatic link).
+fn read_tag(rest: &str) -> Option<(usize, Option<Stand>)> {
+    let len = rest
+        .bytes()
+        .take(LONGEST)
+        .position(|byte| matches!(byte, b'>' | b'<'))?;
+    if rest.as_bytes().get(len) != Some(&b'>') {
+        return None;
+    }
+    let inner = rest.get(..len)?;
+    if ["http://", "https://", "mailto:"]
+        .iter()
+        .any(|scheme| inner.starts_with(scheme))
+    {
+        return (!inner.contains(chars::is_space)).then_some((len + 1, None));
+    }
+    let closing = inner.starts_with('/');
+    let inner = inner.trim_start_matches('/').trim_end_matches('/');
+    let name_len = inner
+        .find(|c: char| !c.is_ascii_alphanumeric())
+        .unwrap_or(inner.len());
+    let (name, attributes) = inner.split_at_checked(name_len)?;
+    if !attributes_only(attributes) {
+        return None;
+    }
+    let stand = match name.to_ascii_lowercase().as_str() {
+        "sup" if closing => Stand::ScriptEnd,
+        "sub" if closing => Stand::ScriptEnd,
+        "sup" => Stand::SuperscriptStart,
+        "sub" => Stand::SubscriptStart,
+        "a" | "abbr" | "b" | "bdi" | "big" | "cite" | "code" | "dfn" | "em" | "font" | "i"
+        | "ins" | "kbd" | "mark" | "q" | "samp" | "small" | "span" | "strong" | "time" | "tt"
+        | "u" | "var" | "wbr" => Stand::Nothing,
+        "address" | "article" | "aside" | "blockquote" | "br" | "caption" | "dd" | "div" | "dl"
+        | "dt" | "figcaption" | "figure" | "footer" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6"
+        | "header" | "hr" | "li" | "main" | "nav" | "ol" | "p" | "pre" | "section" | "table"
+        | "tbody" | "td" | "tfoot" | "th" | "thead" | "tr" | "ul" => Stand::Gap,
+        _ => return None,
+    };
+    Some((len + 1, Some(stand)))
+}
+
+/// Whether `text` is nothing but attributes with values, so that `a <b and c> d` is not a tag.
+fn attributes_only(text: &str) -> bool {
+    let mut rest = text.trim_start();
+    if rest.len() == text.len() && !text.is_empty() {
+        return false;
+    }
+    while !rest.is_empty() {
+        let Some((name, value)) = rest.split_once('=') else {
+            return false;
+        };
+        if name.is_empty()
+            || !name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte))
+        {
+            return false;
+        }
+        let end = match value.chars().next() {
+            Some(quote @ ('"' | '\'')) => {
+                match value.get(1..).and_then(|inner| inner.find(quote)) {
+                    Some(end) => end + 2,
+                    None => return false,
+                }
+            }
+            Some(c) if !chars::is_space(c) => value.find(chars::is_space).unwrap_or(value.len()),
+            _ => return false,
+        };
+        rest = value.get(end..).unwrap_or("").trim_start();
+    }
+    true
+}
+
+/// The character that the entity `&name;` stands for.
+fn entity_char(name: &str) -> Option<char> {
+    if let Some(number) = name.strip_prefix('#') {
+        let code = match number.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+            None => number.parse().ok()?,
+        };
+        return char::from_u32(code).filter(|c| !c.is_control());
+    }
+    Some(match name {
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        "nbsp" | "ensp" | "emsp" | "thinsp" => '\u{a0}',
+        "ndash" => '–',
+        "mdash" => '—',
+        "minus" => '−',
+        "hellip" => '…',
+        "lsquo" => '‘',
+        "rsquo" => '’',
+        "ldquo" => '“',
+        "rdquo" => '”',
+        "laquo" => '«',
+        "raquo" => '»',
+        "le" => '≤',
+        "ge" => '≥',
+        "ne" => '≠',
+        "plusmn" => '±',
+        "times" => '×',
+        "middot" => '·',
+        "deg" => '°',
+        "micro" => 'µ',
+        "euro" => '€',
+        "pound" => '£',
+        "yen" => '¥',
+        "cent" => '¢',
+        "copy" => '©',
+        "reg" => '®',
+        "sect" => '§',
+        "para" => '¶',
+        "shy" => '\u{ad}',
+        "zwnj" => '\u{200c}',
+        "zwj" => '\u{200d}',
+        "auml" => 'ä',
+        "ouml" => 'ö',
+        "uuml" => 'ü',
+        "Auml" => 'Ä',
+        "Ouml" => 'Ö',
+        "Uuml" => 'Ü',
+        "szlig" => 'ß',
+        "eacute" => 'é',
+        "egrave" => 'è',
+        "agrave" => 'à',
+        "ccedil" => 'ç',
+        "ntilde" => 'ñ',
+        "alpha" => 'α',
+        "beta" => 'β',
+        "gamma" => 'γ',
+        "delta" => 'δ',
+        "mu" => 'μ',
+        "sigma" => 'σ',
+        "omega" => 'ω',
+        "frac12" => '½',
+        "frac14" => '¼',
+        "frac34" => '¾',
+        "sup1" => '¹',
+        "sup2" => '²',
+        "sup3" => '³',
+        _ => return None,
+    })
+}

@@ -1,0 +1,149 @@
+//! The one matcher: does this quote stand in that passage, and how?
+//!
+//! [`check_quote`] is what everything else calls. It looks for the quote's characters first, which is
+//! nearly always enough; only when they are not there does it fold both texts ([`Folding`]) and compare
+//! element by element, each of which knows the bytes it came from. It is linear in the passage and
+//! never searches in rendered text.
+//!
+//! It decides by the kind of a difference, never by a similarity score, and it knows nothing about
+//! cards, pages or severities: pages come in as ranges, and what a [`Flag`] is worth is the caller's.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+mod boundary;
+mod chars;
+mod check;
+mod elide;
+mod evidence;
+mod fold;
+mod groups;
+mod lexicon;
+mod markup;
+mod verdict;
+mod walk;
+
+pub use verdict::{Flag, Folding, Foldings, MatchClass, Nearest, Verdict};
+
+/// The text in which a quote is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage<'a> {
+    /// The text; it may go on beyond the cited chunk into the next one.
+    pub text: &'a str,
+    /// The bytes of `text` in which a match must begin: the cited chunk.
+    pub cited: Range<usize>,
+    /// The bytes of `text` in which a match must lie to be verified: what is on the cited pages.
+    pub window: Range<usize>,
+    /// Byte offsets in `text` at which a new page begins, where the source has pages.
+    pub page_starts: &'a [usize],
+    /// The title of the source, if it has one.
+    pub title: Option<&'a str>,
+}
+
+impl<'a> Passage<'a> {
+    /// A passage that is cited as a whole.
+    pub fn whole(text: &'a str) -> Self {
+        Passage {
+            text,
+            cited: 0..text.len(),
+            window: 0..text.len(),
+            page_starts: &[],
+            title: None,
+        }
+    }
+}
+
+/// What is claimed to stand in a passage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quote<'a> {
+    /// The quoted words.
+    pub text: &'a str,
+    /// What stands directly before them, to tell two places apart.
+    pub prefix: Option<&'a str>,
+    /// What stands directly after them.
+    pub suffix: Option<&'a str>,
+}
+
+impl<'a> Quote<'a> {
+    /// A quote without context.
+    pub fn new(text: &'a str) -> Self {
+        Quote {
+            text,
+            prefix: None,
+            suffix: None,
+        }
+    }
+}
+
+/// How strict a verdict is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    /// A match inside a word, an ambiguous one and one that leaves out a negation are not verified.
+    #[default]
+    Strict,
+    /// What the card-graph contract accepts is verified; the flags say what `Strict` would refuse.
+    Cacg,
+}
+
+/// What a caller wants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Options {
+    /// How strict the verdict is.
+    pub profile: Profile,
+    /// Whether a match with a small harmless edit is looked for when there is no better one.
+    pub fuzzy: bool,
+}
+
+/// Says how `quote` stands in `passage`.
+pub fn check_quote(passage: &Passage<'_>, quote: &Quote<'_>, options: Options) -> Verdict {
+    Matcher::new(passage.clone()).check(quote, options)
+}
+
+/// A passage that is folded at most once for many quotes.
+#[derive(Clone, Debug)]
+pub struct Matcher<'a> {
+    passage: Passage<'a>,
+    source: OnceCell<walk::Source<'a>>,
+}
+
+impl<'a> Matcher<'a> {
+    /// A matcher for `passage`. Costs nothing yet.
+    pub fn new(passage: Passage<'a>) -> Self {
+        Matcher {
+            passage,
+            source: OnceCell::new(),
+        }
+    }
+
+    /// The passage.
+    pub fn passage(&self) -> &Passage<'a> {
+        &self.passage
+    }
+
+    /// Says how `quote` stands in the passage.
+    pub fn check(&self, quote: &Quote<'_>, options: Options) -> Verdict {
+        check::check(self, quote, options)
+    }
+
+    /// All places where `quote` stands exactly or normalized, at word boundaries and with its context,
+    /// in order. For a caller who wants to know whether it stands uniquely elsewhere in a document.
+    pub fn find_all(&self, quote: &Quote<'_>) -> Vec<Range<usize>> {
+        check::find_all(self, quote)
+    }
+
+    fn source(&self) -> &walk::Source<'a> {
+        self.source
+            .get_or_init(|| walk::Source::new(self.passage.text, self.passage.page_starts))
+    }
+}
+
+/// All places in `text` where `quote` stands exactly or normalized; see [`Matcher::find_all`].
+pub fn find_all_exact_or_normalized(text: &str, quote: &Quote<'_>) -> Vec<Range<usize>> {
+    Matcher::new(Passage::whole(text)).find_all(quote)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,315 @@
+//! Derived values across runs, in `.kb/cache.sqlite`.
+//!
+//! Two kinds of rows. The **last state** of every file (stamp, fingerprint, what was derived) in a
+//! fixed number of buckets, so that a run reads it in one sweep and rewrites only the buckets that
+//! moved. And **traces** keyed by content, which outlive the last state: a checkout back, a copied
+//! or moved tree hits them. Keys hold no time and no absolute path.
+//!
+//! The cache changes no result, only time: whatever is wrong with it, the answer is to do without
+//! and say so once. It is not a source of truth, and nothing here decides a verdict.
+
+pub mod entries;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use serde::{Serialize, de::DeserializeOwned};
+
+use kbc_queries::system::Fingerprint;
+
+/// Version of the tables and of everything stored in them. A cache of another version is rebuilt.
+const SCHEMA: i64 = 1;
+
+/// Buckets of the last state. More buckets make a small change cheaper to record, and a full
+/// read dearer.
+pub const BUCKETS: u32 = 64;
+
+/// Traces kept before the oldest are dropped, as a multiple of the files in the project.
+const TRACES_PER_FILE: u64 = 6;
+
+/// What became of opening the cache.
+pub enum Opened {
+    /// It was there, or was made.
+    Ready(Cache),
+    /// It was damaged or of another version; an empty one is in its place.
+    Rebuilt(Cache, String),
+    /// There can be none (a read-only directory, say): the run goes on without.
+    Unavailable(String),
+}
+
+/// The cache of one project.
+pub struct Cache {
+    connection: Connection,
+}
+
+/// Where a bucket's rows belong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// Sources.
+    Sources,
+    /// Cards.
+    Cards,
+    /// Other tracked files.
+    Others,
+}
+
+impl Table {
+    fn number(self) -> u32 {
+        match self {
+            Table::Sources => 0,
+            Table::Cards => 1,
+            Table::Others => 2,
+        }
+    }
+}
+
+/// The bucket of a path.
+pub fn bucket_of(path: &str) -> u32 {
+    // FNV-1a: small, stable, and only a spread.
+    let mut hash: u32 = 0x811c_9dc5;
+    for byte in path.bytes() {
+        hash ^= u32::from(byte);
+        hash = hash.wrapping_mul(0x0100_0193);
+    }
+    hash % BUCKETS
+}
+
+/// Everything a run wants recorded, written in one transaction.
+#[derive(Default)]
+pub struct Changes {
+    /// New contents of buckets.
+    pub buckets: Vec<(Table, u32, Vec<u8>)>,
+    /// New traces.
+    pub traces: Vec<(Fingerprint, Vec<u8>)>,
+    /// Named values.
+    pub values: Vec<(&'static str, Vec<u8>)>,
+    /// Files in the project, for the bound on traces.
+    pub files: u64,
+}
+
+impl Changes {
+    /// Whether there is nothing to record.
+    pub fn is_empty(&self) -> bool {
+        self.buckets.is_empty() && self.traces.is_empty() && self.values.is_empty()
+    }
+}
+
+/// The directory of derived state below a project's root.
+pub fn directory(root: &Path) -> PathBuf {
+    root.join(".kb")
+}
+
+/// The cache file below a project's root.
+pub fn file(root: &Path) -> PathBuf {
+    directory(root).join("cache.sqlite")
+}
+
+/// Makes `.kb/` with a `.gitignore` of its own, so that it is never committed.
+pub fn prepare_directory(root: &Path) -> std::io::Result<()> {
+    let directory = directory(root);
+    if !directory.is_dir() {
+        fs::create_dir_all(&directory)?;
+    }
+    for (name, text) in [
+        (".gitignore", "*\n"),
+        ("CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# Derived state of kb. Safe to delete.\n"),
+    ] {
+        let path = directory.join(name);
+        if !path.exists() {
+            fs::write(path, text)?;
+        }
+    }
+    Ok(())
+}
+
+impl Cache {
+    /// Opens the cache of the project at `root`, making or rebuilding it as needed.
+    pub fn open(root: &Path) -> Opened {
+        if let Err(error) = prepare_directory(root) {
+            return Opened::Unavailable(format!("cannot write .kb/: {error}"));
+        }
+        let path = file(root);
+        match Self::connect(&path) {
+            Ok(cache) => Opened::Ready(cache),
+            Err(Trouble::Busy(reason)) => Opened::Unavailable(reason),
+            Err(Trouble::Damaged(reason)) => {
+                for suffix in ["", "-wal", "-shm", "-journal"] {
+                    let mut name = path.clone().into_os_string();
+                    name.push(suffix);
+                    // A file that cannot be removed shows up in the next attempt to open.
+                    let _ = fs::remove_file(name);
+                }
+                match Self::connect(&path) {
+                    Ok(cache) => Opened::Rebuilt(cache, reason),
+                    Err(Trouble::Busy(reason) | Trouble::Damaged(reason)) => {
+                        Opened::Unavailable(reason)
+                    }
+                }
+            }
+        }
+    }
+
+    fn connect(path: &Path) -> Result<Self, Trouble> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(Trouble::of)?;
+        connection.busy_timeout(Duration::from_secs(5)).map_err(Trouble::of)?;
+        // Losing the last commit costs time, never a result, so no commit waits for the disk.
+        connection
+            .execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY;")
+            .map_err(Trouble::of)?;
+        let version: i64 = connection
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+            .map_err(Trouble::of)?;
+        if version == 0 {
+            connection
+                .execute_batch(&format!(
+                    "BEGIN IMMEDIATE;
+                     CREATE TABLE IF NOT EXISTS state (
+                         kind INTEGER NOT NULL, bucket INTEGER NOT NULL, entries BLOB NOT NULL,
+                         PRIMARY KEY (kind, bucket));
+                     CREATE TABLE IF NOT EXISTS trace (
+                         key BLOB PRIMARY KEY, run INTEGER NOT NULL, value BLOB NOT NULL) WITHOUT ROWID;
+                     CREATE TABLE IF NOT EXISTS value (name TEXT PRIMARY KEY, value BLOB NOT NULL);
+                     PRAGMA user_version={SCHEMA};
+                     COMMIT;"
+                ))
+                .map_err(Trouble::of)?;
+        } else if version != SCHEMA {
+            return Err(Trouble::Damaged(format!(
+                "it has format {version}, this program uses {SCHEMA}"
+            )));
+        }
+        Ok(Cache { connection })
+    }
+
+    /// Sweeps the last state of a table: every bucket's bytes.
+    pub fn buckets(&self, table: Table) -> Result<Vec<(u32, Vec<u8>)>, String> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT bucket, entries FROM state WHERE kind = ?1 ORDER BY bucket")
+            .map_err(|error| error.to_string())?;
+        let rows = statement
+            .query_map([table.number()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(|error| error.to_string())?;
+        rows.collect::<Result<_, _>>().map_err(|error| error.to_string())
+    }
+
+    /// A trace, if there is one.
+    pub fn trace(&self, key: Fingerprint) -> Option<Vec<u8>> {
+        self.connection
+            .prepare_cached("SELECT value FROM trace WHERE key = ?1")
+            .and_then(|mut statement| statement.query_row([&key.0[..]], |row| row.get(0)).optional())
+            .ok()
+            .flatten()
+    }
+
+    /// A named value, if there is one.
+    pub fn value(&self, name: &str) -> Option<Vec<u8>> {
+        self.connection
+            .prepare_cached("SELECT value FROM value WHERE name = ?1")
+            .and_then(|mut statement| statement.query_row([name], |row| row.get(0)).optional())
+            .ok()
+            .flatten()
+    }
+
+    /// Whether there are any traces at all; an empty table is not asked thousands of times.
+    pub fn has_traces(&self) -> bool {
+        self.connection
+            .query_row("SELECT EXISTS (SELECT 1 FROM trace)", [], |row| row.get(0))
+            .unwrap_or(false)
+    }
+
+    /// Records changes in one transaction. Losing a race for the write lock is retried by SQLite
+    /// for some seconds.
+    pub fn record(&mut self, mut changes: Changes) -> Result<(), String> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        changes.traces.sort_unstable_by_key(|row| row.0);
+        changes.traces.dedup_by_key(|row| row.0);
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| error.to_string())?;
+        let apply = || -> rusqlite::Result<()> {
+            let run: i64 = transaction
+                .query_row("SELECT coalesce(max(run), 0) + 1 FROM trace", [], |row| row.get(0))?;
+            {
+                let mut state = transaction.prepare_cached(
+                    "INSERT INTO state (kind, bucket, entries) VALUES (?1, ?2, ?3)
+                     ON CONFLICT (kind, bucket) DO UPDATE SET entries = excluded.entries",
+                )?;
+                for (table, bucket, bytes) in &changes.buckets {
+                    state.execute(params![table.number(), bucket, bytes])?;
+                }
+                let mut trace = transaction.prepare_cached(
+                    "INSERT INTO trace (key, run, value) VALUES (?1, ?2, ?3)
+                     ON CONFLICT (key) DO UPDATE SET run = excluded.run, value = excluded.value",
+                )?;
+                for (key, bytes) in &changes.traces {
+                    trace.execute(params![&key.0[..], run, bytes])?;
+                }
+                let mut value = transaction.prepare_cached(
+                    "INSERT INTO value (name, value) VALUES (?1, ?2)
+                     ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                )?;
+                for (name, bytes) in &changes.values {
+                    value.execute(params![name, bytes])?;
+                }
+            }
+            if !changes.traces.is_empty() {
+                prune(&transaction, changes.files, run)?;
+            }
+            Ok(())
+        };
+        apply().map_err(|error| error.to_string())?;
+        transaction.commit().map_err(|error| error.to_string())
+    }
+}
+
+/// Drops the oldest traces once there are many more than files.
+fn prune(connection: &Connection, files: u64, run: i64) -> rusqlite::Result<()> {
+    // Counting walks the table; doing it on every sixteenth run keeps small runs small.
+    if run % 16 != 0 {
+        return Ok(());
+    }
+    let limit = i64::try_from(files.max(1_000) * TRACES_PER_FILE).unwrap_or(i64::MAX);
+    connection.execute(
+        "DELETE FROM trace WHERE run < (
+             SELECT coalesce(min(run), 0) FROM (SELECT run FROM trace ORDER BY run DESC LIMIT ?1))",
+        [limit],
+    )?;
+    Ok(())
+}
+
+enum Trouble {
+    Busy(String),
+    Damaged(String),
+}
+
+impl Trouble {
+    fn of(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                Trouble::Damaged(error.to_string())
+            }
+            Some(_) => Trouble::Busy(error.to_string()),
+            None => Trouble::Damaged(error.to_string()),
+        }
+    }
+}
+
+/// Bytes of a value that is stored.
+pub fn encode<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+    postcard::to_stdvec(value).ok()
+}
+
+/// The value of stored bytes, unless they are damaged or of another time.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    postcard::from_bytes(bytes).ok()
+}

@@ -1,0 +1,167 @@
+//! `kb check`: verify everything, change nothing.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::session::{Options, Report, Session};
+use crate::workspace::discover::Matcher;
+
+use super::output::{self, FormatArguments};
+use super::{CommandResult, Failure, Outcome, World, progress};
+
+/// Verify every citation of every card, or of the cards given
+///
+/// Changes no file of yours; derived state goes to `.kb/`, which is always safe to delete.
+/// Exit status 0: nothing is wrong. 1: there are errors. 2: nothing was checked, or the command
+/// could not do its work.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  kb check\n  kb check cards/tls/protocol-versions.md --format short\n  kb check --format sarif > kb.sarif\n  kb check --deny warnings --stats")]
+pub struct Arguments {
+    /// Cards, or folders of cards; everything when none is given
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    format: FormatArguments,
+    /// Let these fail the check too
+    #[arg(long, value_name = "WHAT")]
+    deny: Option<Deny>,
+    /// An empty check is a success
+    #[arg(long)]
+    allow_empty: bool,
+    /// Report cards that no other card points at
+    #[arg(long)]
+    check_orphans: bool,
+    /// A retracted card is a warning
+    #[arg(long)]
+    allow_retracted: bool,
+    /// Accept small edits outside protected words, as `fuzzy`
+    #[arg(long)]
+    fuzzy: bool,
+    /// Resolve against this chunks manifest instead of the project's sources
+    #[arg(long, value_name = "FILE")]
+    chunks_manifest: Option<PathBuf>,
+    /// Authorise by this source matrix instead of the project's
+    #[arg(long, value_name = "FILE")]
+    source_matrix: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArguments,
+    /// Say why this card has to be checked again: the first thing that differs
+    #[arg(long, value_name = "CARD")]
+    why: Option<PathBuf>,
+}
+
+/// How a run treats derived state.
+#[derive(Args)]
+pub struct RunArguments {
+    /// Print what was derived, what was reused, and where the time went
+    #[arg(long)]
+    pub stats: bool,
+    /// Read and write no cache
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Trust no time stamp: hash every file
+    #[arg(long)]
+    pub paranoid: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Deny {
+    Warnings,
+}
+
+/// Runs the command.
+pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
+    let project = world.project()?;
+    let matcher = Matcher::new(&project.settings);
+    let mut paths = Vec::new();
+    for path in &arguments.paths {
+        let relative = world.in_project(&project, path)?;
+        if !project.root.join(&relative).exists() {
+            return Err(Failure(format!("there is no file {}", path.display())));
+        }
+        paths.push(relative);
+    }
+    let mut options = Options {
+        no_cache: arguments.run.no_cache,
+        paranoid: arguments.run.paranoid,
+        fuzzy: arguments.fuzzy,
+        orphans: arguments.check_orphans,
+        allow_retracted: arguments.allow_retracted,
+        progress: progress::bar(),
+        ..Options::default()
+    };
+    if let Some(manifest) = &arguments.chunks_manifest {
+        options.chunks_manifest = Some(world.current.join(manifest));
+    }
+    if let Some(matrix) = &arguments.source_matrix {
+        options.source_matrix = Some(world.current.join(matrix));
+    }
+    if !paths.is_empty() {
+        options.only = Some(select(&project.root, &matcher, &paths)?);
+    }
+    if let Some(card) = &arguments.why {
+        let card = world.in_project(&project, card)?;
+        let why = Session::why(project, options, &card).map_err(Failure)?;
+        writeln!(io::stdout(), "{card}: {why}")?;
+        return Ok(Outcome::Fine);
+    }
+    let cacg = project.profile() == kbc_queries::input::Profile::Cacg;
+    let mut session = Session::open(project, options);
+    let mut report = session.report();
+    session.record();
+    report.diagnostics.splice(0..0, session.notice());
+    let empty = Session::is_vacuous(&report);
+    output::print(world, &session, &report, arguments.format.format())?;
+    if arguments.run.stats {
+        output::print_stats(&session, &session.stats);
+    }
+    conclude(&report, empty, arguments.allow_empty || cacg, arguments.deny.is_some())
+}
+
+fn conclude(report: &Report, empty: bool, allow_empty: bool, deny_warnings: bool) -> CommandResult {
+    if report.fails(deny_warnings) {
+        return Ok(Outcome::Findings);
+    }
+    if empty && !allow_empty {
+        return Err(Failure(
+            "nothing was checked: the project has no cards; \
+             look at `cards.include` in kb.toml, or pass --allow-empty"
+                .to_owned(),
+        ));
+    }
+    Ok(Outcome::Fine)
+}
+
+/// The cards that the paths name: themselves, or what lies below them.
+fn select(
+    root: &std::path::Path,
+    matcher: &Matcher,
+    paths: &[String],
+) -> Result<BTreeSet<String>, Failure> {
+    let mut selected = BTreeSet::new();
+    for path in paths {
+        let at = root.join(path);
+        if at.is_dir() {
+            for entry in walkdir::WalkDir::new(&at).sort_by_file_name().into_iter().flatten() {
+                if let Some(found) = crate::workspace::discover::relative(root, entry.path())
+                    && entry.file_type().is_file()
+                    && matcher.role(&found).0 == Some(crate::workspace::discover::Role::Card)
+                {
+                    selected.insert(found);
+                }
+            }
+        } else if matcher.role(path).0 == Some(crate::workspace::discover::Role::Card) {
+            selected.insert(path.clone());
+        } else {
+            return Err(Failure(format!(
+                "{path} is no card: no glob in `cards.include` of kb.toml matches it"
+            )));
+        }
+    }
+    if selected.is_empty() {
+        return Err(Failure("there are no cards below the paths given".to_owned()));
+    }
+    Ok(selected)
+}

@@ -1,0 +1,67 @@
+//! `kb config`: the settings in force and where each comes from.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+
+use kbc_queries::parse::settings::{self, Origin};
+
+use crate::session::Report;
+
+use super::{CommandResult, Outcome, World};
+
+/// Print the settings in force and where each comes from
+#[derive(Args)]
+#[command(after_help = "Examples:\n  kb config\n  kb config --json\n  kb config --schema > kb.schema.json")]
+pub struct Arguments {
+    /// Print a JSON Schema of kb.toml
+    #[arg(long, conflicts_with = "json")]
+    schema: bool,
+    /// Print one JSON object per setting
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
+    if arguments.schema {
+        super::write_out(&format!("{:#}", settings::json_schema()))?;
+        return Ok(Outcome::Fine);
+    }
+    let project = world.project()?;
+    let entries = project.settings.entries(&project.origins);
+    let mut text = String::new();
+    if arguments.json {
+        for entry in &entries {
+            let origin = match entry.origin {
+                Origin::Default => serde_json::json!({ "kind": "default" }),
+                Origin::Line(line) => {
+                    serde_json::json!({ "kind": "file", "file": "kb.toml", "line": line })
+                }
+            };
+            let _ = writeln!(
+                text,
+                "{}",
+                serde_json::json!({ "key": entry.key, "value": entry.value, "origin": origin })
+            );
+        }
+    } else {
+        let _ = writeln!(text, "# project: {}", project.root.display());
+        let width = entries.iter().map(|e| e.key.len() + e.value.len() + 3).filter(|w| *w < 64).max();
+        for entry in &entries {
+            let origin = match entry.origin {
+                Origin::Default => "default".to_owned(),
+                Origin::Line(line) => format!("kb.toml:{line}"),
+            };
+            let setting = format!("{} = {}", entry.key, entry.value);
+            let _ = writeln!(text, "{setting:<0$}  # {origin}", width.unwrap_or(0));
+        }
+    }
+    super::write_out(text.trim_end())?;
+    if project.diagnostics.is_empty() {
+        return Ok(Outcome::Fine);
+    }
+    let report = Report { diagnostics: project.diagnostics.clone(), ..Report::default() };
+    super::output::print_plain(world, &project, &report);
+    Ok(if project.is_misconfigured() { Outcome::Findings } else { Outcome::Fine })
+}

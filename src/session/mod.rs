@@ -1,0 +1,198 @@
+//! One look at a project, kept up to date.
+//!
+//! A session knows every file, what was derived from it and by which inputs. A command makes one,
+//! asks once and drops it; an editor or a watch keeps it and tells it what changed. Both take the
+//! same road: find out what differs, ask the trace store, derive only what is left, fold.
+//!
+//! What is *absent*: nothing here decides a verdict (that is `queries/`), and nothing here writes
+//! into the user's files (that is `publish/`).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kbc_queries::diagnostic::Diagnostic;
+use kbc_queries::input::{CardFile, FileStatus, Recipe, SourceFile};
+use kbc_queries::system::Fingerprint;
+
+use crate::cache::entries::{CardEntry, FileRecord, SourceReport};
+use crate::cache::Cache;
+use crate::workspace::Project;
+use crate::workspace::context::Context;
+use crate::workspace::disk::Disk;
+
+pub mod database;
+mod derive;
+mod keys;
+mod refresh;
+mod report;
+mod store;
+
+pub use self::database::{Database, Observer};
+pub use self::report::Report;
+
+/// How a session is to work.
+#[derive(Clone, Default)]
+pub struct Options {
+    /// Do without the cache, reading and writing.
+    pub no_cache: bool,
+    /// Trust no stamp: hash every file.
+    pub paranoid: bool,
+    /// Accept small edits outside protected words.
+    pub fuzzy: bool,
+    /// Report cards that no other card points at.
+    pub orphans: bool,
+    /// A retracted card is a warning.
+    pub allow_retracted: bool,
+    /// Only these cards (paths relative to the root).
+    pub only: Option<BTreeSet<String>>,
+    /// Hears the name of every executed query.
+    pub observer: Option<Observer>,
+}
+
+/// What a run did, for `--stats`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Sources of the project.
+    pub sources: u64,
+    /// Cards of the project.
+    pub cards: u64,
+    /// Files whose bytes were hashed because their stamp said nothing.
+    pub hashed: u64,
+    /// Sources cut into chunks.
+    pub sources_derived: u64,
+    /// Cards parsed.
+    pub cards_derived: u64,
+    /// Citations looked up and matched.
+    pub citations_checked: u64,
+    /// Citations whose verdict was known.
+    pub citations_reused: u64,
+    /// Verdicts found by content, though the last state did not have them.
+    pub trace_hits: u64,
+    /// Time by phase, in order.
+    pub phases: Vec<(&'static str, Duration)>,
+}
+
+impl Stats {
+    /// Derivations run.
+    pub fn derived(&self) -> u64 {
+        self.sources_derived + self.cards_derived + self.citations_checked
+    }
+
+    fn phase(&mut self, name: &'static str, since: Instant) {
+        self.phases.push((name, since.elapsed()));
+    }
+}
+
+/// A source as the session knows it.
+pub(crate) struct SourceState {
+    pub(crate) file: FileRecord,
+    pub(crate) collection: usize,
+    pub(crate) id: Arc<str>,
+    pub(crate) recipe: Option<Arc<Recipe>>,
+    pub(crate) recipe_key: Fingerprint,
+    pub(crate) title: Option<Arc<str>>,
+    pub(crate) report: Option<Arc<SourceReport>>,
+    pub(crate) input: Option<SourceFile>,
+    pub(crate) dirty: bool,
+}
+
+/// A card as the session knows it.
+pub(crate) struct CardState {
+    pub(crate) file: FileRecord,
+    pub(crate) folder_reading: Option<Arc<str>>,
+    pub(crate) entry: Option<Arc<CardEntry>>,
+    pub(crate) input: Option<CardFile>,
+    pub(crate) dirty: bool,
+}
+
+/// Another file the project depends on.
+pub(crate) struct OtherState {
+    pub(crate) file: FileRecord,
+    pub(crate) dirty: bool,
+}
+
+/// What the graph's inputs have not been told yet.
+pub(crate) enum Pending {
+    /// Anything.
+    All,
+    /// Only these files, whose names and owners are as they were.
+    Some {
+        /// Paths of sources.
+        sources: Vec<Arc<str>>,
+        /// Paths of cards.
+        cards: Vec<Arc<str>>,
+    },
+}
+
+impl Default for Pending {
+    fn default() -> Self {
+        Pending::Some { sources: Vec::new(), cards: Vec::new() }
+    }
+}
+
+/// A look at a project. See the module's documentation.
+pub struct Session {
+    /// The project.
+    pub project: Project,
+    pub(crate) options: Options,
+    pub(crate) disk: Arc<Disk>,
+    pub(crate) db: Database,
+    pub(crate) cache: Option<Cache>,
+    pub(crate) sources: BTreeMap<Arc<str>, SourceState>,
+    pub(crate) cards: BTreeMap<Arc<str>, CardState>,
+    pub(crate) others: BTreeMap<Arc<str>, OtherState>,
+    pub(crate) context: Context,
+    /// Source id → fingerprint of what it leads to. Ids that are not here lead nowhere.
+    pub(crate) bindings: HashMap<Arc<str>, Fingerprint>,
+    /// Source id → its file.
+    pub(crate) by_id: HashMap<Arc<str>, Arc<str>>,
+    /// Source id → cards that cite it.
+    pub(crate) citing: HashMap<Arc<str>, BTreeSet<Arc<str>>>,
+    /// New traces of this run.
+    pub(crate) traces: Vec<(Fingerprint, Vec<u8>)>,
+    /// Buckets that lost a file since they were stored.
+    pub(crate) lost: BTreeSet<(u32, u32)>,
+    /// What the look at the tree has to say.
+    pub(crate) discovered: Vec<Diagnostic>,
+    /// What opening the cache has to say; shown, but no part of any published result.
+    pub(crate) cache_notice: Option<Diagnostic>,
+    /// A directory could not be read, or a collection's root is gone.
+    pub(crate) incomplete: bool,
+    pub(crate) pending: Pending,
+    /// Inputs of files that are gone: a path keeps its input for ever.
+    pub(crate) gone_sources: HashMap<Arc<str>, SourceFile>,
+    pub(crate) gone_cards: HashMap<Arc<str>, CardFile>,
+    /// What was done.
+    pub stats: Stats,
+}
+
+impl Session {
+    /// The fingerprint of a source id's binding.
+    pub(crate) fn binding(&self, id: &str) -> Fingerprint {
+        self.bindings.get(id).copied().unwrap_or_else(keys::unbound)
+    }
+
+    /// Whether something could not be read, so that what is missing may not be gone.
+    pub fn is_incomplete(&self) -> bool {
+        self.incomplete
+    }
+
+    /// The bytes read from source and card files so far, and the files opened for it.
+    pub fn reads(&self) -> (u64, u64) {
+        (self.disk.bytes_read(), self.disk.files_opened())
+    }
+
+    /// The cards that cite a source.
+    pub fn cited_by(&self, source_id: &str) -> impl Iterator<Item = &Arc<str>> {
+        self.citing.get(source_id).into_iter().flatten()
+    }
+}
+
+/// The bytes of a present file.
+pub(crate) fn present(file: &FileRecord) -> Option<Fingerprint> {
+    match file.status {
+        FileStatus::Present(fingerprint) => Some(fingerprint),
+        FileStatus::Failed(_) => None,
+    }
+}

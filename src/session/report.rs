@@ -1,0 +1,178 @@
+//! Folding what is known into one answer: diagnostics in order, and the ledger.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kbc_queries::check::Outcome;
+use kbc_queries::check::graph::{self, GraphOptions, Node};
+use kbc_queries::diagnostic::{Diagnostic, Ledger, Severity};
+use kbc_queries::text::lines::LineIndex;
+use kbc_queries::text::quote::MatchClass;
+
+use crate::cache::entries::CardEntry;
+use crate::workspace::apply_severity;
+
+use super::Session;
+
+/// The answer to a check.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// All findings. A session gives them by path and position.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What was counted.
+    pub ledger: Ledger,
+}
+
+impl Report {
+    /// Whether the check is to fail: an error, or a warning where those are denied.
+    pub fn fails(&self, deny_warnings: bool) -> bool {
+        self.ledger.errors > 0 || (deny_warnings && self.ledger.warnings > 0)
+    }
+}
+
+/// Adds one citation's outcome to the ledger.
+fn count(ledger: &mut Ledger, outcome: Outcome) {
+    ledger.citations += 1;
+    let class = match outcome {
+        Outcome::Verified(MatchClass::Exact) => &mut ledger.exact,
+        Outcome::Verified(MatchClass::Normalized) => &mut ledger.normalized,
+        Outcome::Verified(MatchClass::Elided) => &mut ledger.elided,
+        Outcome::Verified(MatchClass::Fuzzy) => &mut ledger.fuzzy,
+        // Neither of these is a place where the words stand.
+        Outcome::Verified(MatchClass::OutsidePages | MatchClass::Absent) | Outcome::Failed => {
+            &mut ledger.failed
+        }
+        Outcome::Unverifiable => &mut ledger.unverifiable,
+        Outcome::Skipped => &mut ledger.skipped,
+    };
+    *class += 1;
+}
+
+/// The ledger and the diagnostics of one card.
+fn fold_card(entry: &CardEntry, ledger: &mut Ledger, diagnostics: &mut Vec<Diagnostic>) {
+    ledger.cards += 1;
+    diagnostics.extend(entry.diagnostics.iter().cloned());
+    for citation in &entry.citations {
+        count(ledger, citation.outcome);
+        diagnostics.extend(citation.diagnostics.iter().cloned());
+    }
+}
+
+impl Session {
+    /// Everything that is to be said, as of the last look.
+    pub fn report(&self) -> Report {
+        let mut ledger = Ledger::default();
+        let mut diagnostics = Vec::new();
+        match &self.options.only {
+            None => {
+                diagnostics.extend(self.project.diagnostics.iter().cloned());
+                diagnostics.extend(self.discovered.iter().cloned());
+                diagnostics.extend(self.context.diagnostics.iter().cloned());
+                for state in self.sources.values() {
+                    if let Some(report) = &state.report {
+                        diagnostics.extend(report.diagnostics.iter().cloned());
+                    }
+                }
+                for state in self.cards.values() {
+                    if let Some(entry) = &state.entry {
+                        fold_card(entry, &mut ledger, &mut diagnostics);
+                    }
+                }
+                diagnostics.extend(self.graph_diagnostics(None));
+            }
+            Some(only) => {
+                diagnostics.extend(self.project.diagnostics.iter().cloned());
+                diagnostics.extend(self.context.diagnostics.iter().cloned());
+                for (path, state) in &self.cards {
+                    if only.contains(&**path)
+                        && let Some(entry) = &state.entry
+                    {
+                        fold_card(entry, &mut ledger, &mut diagnostics);
+                    }
+                }
+                diagnostics.extend(self.graph_diagnostics(Some(only)));
+            }
+        }
+        self.finish(diagnostics, ledger)
+    }
+
+    /// Severities as the project wants them, order, and the counts that follow from both.
+    fn finish(&self, mut diagnostics: Vec<Diagnostic>, mut ledger: Ledger) -> Report {
+        let settings = &self.project.settings;
+        diagnostics.retain_mut(|diagnostic| apply_severity(settings, diagnostic));
+        diagnostics.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+        diagnostics.dedup();
+        for diagnostic in &diagnostics {
+            ledger.count(diagnostic.severity);
+        }
+        Report { diagnostics, ledger }
+    }
+
+    /// The diagnostics of one card, as of the last look.
+    pub fn card_diagnostics(&self, path: &str) -> Vec<Diagnostic> {
+        let Some(entry) = self.cards.get(path).and_then(|state| state.entry.as_ref()) else {
+            return Vec::new();
+        };
+        let mut diagnostics = Vec::new();
+        fold_card(entry, &mut Ledger::default(), &mut diagnostics);
+        self.finish(diagnostics, Ledger::default()).diagnostics
+    }
+
+    /// The rules over all cards. With `only`, of those cards; the others are known from the last
+    /// full look, as far as there was one, and a target that is not known is not reported.
+    fn graph_diagnostics(&self, only: Option<&BTreeSet<String>>) -> Vec<Diagnostic> {
+        let with_entry: Vec<(&Arc<str>, &CardEntry)> = self
+            .cards
+            .iter()
+            .filter_map(|(path, state)| Some((path, &**state.entry.as_ref()?)))
+            .collect();
+        let complete = with_entry.len() == self.cards.len();
+        let nodes: Vec<Node<'_>> = with_entry
+            .iter()
+            .map(|(path, entry)| Node { path, id: entry.id.as_ref(), edges: &entry.edges })
+            .collect();
+        let options = GraphOptions {
+            retracted: self.context.published.retracted_cards.clone(),
+            orphans: self.options.orphans,
+            allow_retracted: self.options.allow_retracted,
+        };
+        let mut diagnostics = Vec::new();
+        let mut text: Option<(usize, Arc<str>, LineIndex)> = None;
+        for (index, finding) in graph::check(&nodes, &options) {
+            let path = nodes[index].path;
+            if only.is_some_and(|only| !only.contains(&**path)) {
+                continue;
+            }
+            let unknown = finding.code == kbc_queries::diagnostic::registry::DEP_001;
+            if unknown && !complete {
+                continue;
+            }
+            if text.as_ref().is_none_or(|(known, _, _)| *known != index) {
+                let read = self.card_text(path).unwrap_or_else(|| "".into());
+                let lines = LineIndex::new(&read);
+                text = Some((index, read, lines));
+            }
+            if let Some((_, text, lines)) = &text {
+                diagnostics.push(finding.place(path, 0, lines, text));
+            }
+        }
+        diagnostics
+    }
+
+    /// The text of a card, for line numbers and pictures. Not a verdict's input.
+    pub fn card_text(&self, path: &str) -> Option<Arc<str>> {
+        use kbc_queries::system::System;
+        let bytes = self.disk.read(path, kbc_queries::CARD_LIMIT).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into())
+    }
+
+    /// Whether nothing was checked.
+    pub fn is_vacuous(report: &Report) -> bool {
+        report.ledger.cards == 0
+    }
+
+    /// The worst severity in a list.
+    pub fn worst(diagnostics: &[Diagnostic]) -> Option<Severity> {
+        diagnostics.iter().map(|diagnostic| diagnostic.severity).min()
+    }
+}

@@ -1,0 +1,83 @@
+//! What the whole project has decided: the matrix, what was retracted, what was recorded.
+//!
+//! Read from tracked files, not from derived state: what people decided survives every build.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use kbc_queries::diagnostic::Diagnostic;
+use kbc_queries::input::Profile;
+
+use super::ids::Recorded;
+
+/// Rows of the source matrix.
+pub type Rows = BTreeMap<Arc<str>, Arc<[Box<str>]>>;
+
+/// The decisions in force.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Which rules decide a verdict.
+    pub profile: Profile,
+    /// The matrix's rows, each sorted; `None`: there is no usable matrix.
+    pub matrix: Option<Rows>,
+    /// What the published manifests record.
+    pub published: Published,
+    /// The ids in `published.sources`.
+    pub recorded: HashSet<Arc<str>>,
+    /// What is wrong with these files.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What the published manifests record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Published {
+    /// Sources, by path.
+    pub sources: Vec<Recorded>,
+    /// Retracted sources.
+    pub retracted_sources: BTreeSet<Arc<str>>,
+    /// Retracted chunks, by source.
+    pub retracted_chunks: BTreeMap<Arc<str>, Vec<Box<str>>>,
+    /// Retracted cards.
+    pub retracted_cards: BTreeSet<String>,
+    /// Cards withdrawn because of what they cite.
+    pub dependency_retracted_cards: BTreeSet<String>,
+}
+
+impl Context {
+    /// Whether there is a matrix to authorise by.
+    pub fn matrix_usable(&self) -> bool {
+        self.matrix.is_some()
+    }
+
+    /// The sources a reading may cite.
+    pub fn allowed(&self, reading: &str) -> Option<&Arc<[Box<str>]>> {
+        self.matrix.as_ref()?.get(reading)
+    }
+
+    /// Whether an id is recorded, whether it is retracted, and which of its chunks are.
+    pub fn marks(&self, id: &str) -> (bool, bool, Arc<[Box<str>]>) {
+        let published = &self.published;
+        (
+            self.recorded.contains(id),
+            published.retracted_sources.contains(id),
+            published
+                .retracted_chunks
+                .get(id)
+                .map_or_else(|| Arc::from([]), |chunks| Arc::from(chunks.as_slice())),
+        )
+    }
+
+    /// The ids with a mark.
+    pub fn marked_ids(&self) -> BTreeSet<Arc<str>> {
+        let published = &self.published;
+        published
+            .sources
+            .iter()
+            .map(|record| record.id.clone())
+            .chain(published.retracted_sources.iter().cloned())
+            .chain(published.retracted_chunks.keys().cloned())
+            .collect()
+    }
+}

@@ -1,0 +1,271 @@
+//! Which files belong to the project, and what the file system says of them.
+//!
+//! One walk over the tree below the root. `.gitignore` files inside the project count, also
+//! outside a git repository; what the user ignores everywhere does not, so that two people see the
+//! same project. Symbolic links are not followed: a link that leads out of the project would make
+//! its verdicts depend on somebody's home directory.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use ignore::{DirEntry, WalkBuilder};
+
+use kbc_queries::diagnostic::{Diagnostic, registry};
+use kbc_queries::parse::settings::Settings;
+
+use super::stamp::Stamp;
+
+/// What a file is to the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A source of the collection with this index.
+    Source(usize),
+    /// A card.
+    Card,
+}
+
+/// A file of the project.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Relative to the root, with `/`.
+    pub path: Arc<str>,
+    /// What it is.
+    pub role: Role,
+    /// `None`: it is no regular file.
+    pub stamp: Option<Stamp>,
+}
+
+/// The files of the project, sorted by path, and what went wrong on the way.
+#[derive(Debug, Default)]
+pub struct Discovery {
+    /// Sources and cards.
+    pub files: Vec<Found>,
+    /// Directories that could not be read, links that were not followed, overlaps.
+    pub diagnostics: Vec<Diagnostic>,
+    /// A directory could not be read: nothing that lies below it may be taken for deleted.
+    pub incomplete: bool,
+}
+
+/// The globs of a project, compiled.
+pub struct Matcher {
+    collections: Vec<(GlobSet, GlobSet)>,
+    cards: (GlobSet, GlobSet),
+    /// Literal directory prefixes below which something can match.
+    prefixes: Vec<String>,
+}
+
+/// Compiles a glob the way all of the project's globs are read: `*` stays within a directory.
+pub fn glob(pattern: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(pattern).literal_separator(true).build()
+}
+
+fn set(patterns: &[Box<str>]) -> GlobSet {
+    let mut builder = GlobSetBuilder::new();
+    for pattern in patterns {
+        // The settings' parser has reported a bad glob; here it matches nothing.
+        if let Ok(glob) = glob(pattern) {
+            builder.add(glob);
+        }
+    }
+    builder.build().unwrap_or_else(|_| GlobSet::empty())
+}
+
+/// The directories that a pattern names before its first wildcard.
+pub fn literal_prefix(pattern: &str) -> String {
+    let mut prefix = Vec::new();
+    let parts: Vec<&str> = pattern.split('/').collect();
+    for part in &parts[..parts.len().saturating_sub(1)] {
+        if part.contains(['*', '?', '[', '{', '\\']) {
+            break;
+        }
+        prefix.push(*part);
+    }
+    prefix.join("/")
+}
+
+impl Matcher {
+    /// The matcher of `settings`.
+    pub fn new(settings: &Settings) -> Self {
+        let mut prefixes: Vec<String> = settings
+            .collections
+            .iter()
+            .flat_map(|collection| &collection.include)
+            .chain(&settings.cards.include)
+            .map(|pattern| literal_prefix(pattern))
+            .collect();
+        prefixes.sort();
+        prefixes.dedup();
+        Matcher {
+            collections: settings
+                .collections
+                .iter()
+                .map(|collection| (set(&collection.include), set(&collection.exclude)))
+                .collect(),
+            cards: (set(&settings.cards.include), set(&settings.cards.exclude)),
+            prefixes,
+        }
+    }
+
+    /// What `path` is to the project, with the other collections that want it too.
+    pub fn role(&self, path: &str) -> (Option<Role>, Vec<usize>) {
+        let mut wanted = Vec::new();
+        for (index, (include, exclude)) in self.collections.iter().enumerate() {
+            if include.is_match(path) && !exclude.is_match(path) {
+                wanted.push(index);
+            }
+        }
+        if self.cards.0.is_match(path) && !self.cards.1.is_match(path) {
+            // `SKILL.md` files route to cards and are none (contract §1.5).
+            if path.rsplit('/').next() == Some("SKILL.md") {
+                return (None, wanted);
+            }
+            return (Some(Role::Card), wanted);
+        }
+        if wanted.is_empty() {
+            return (None, wanted);
+        }
+        let first = wanted.remove(0);
+        (Some(Role::Source(first)), wanted)
+    }
+
+    /// Whether anything below the directory can match.
+    fn may_hold(&self, directory: &str) -> bool {
+        self.prefixes.iter().any(|prefix| {
+            prefix.is_empty()
+                || is_within(prefix, directory)
+                || is_within(directory, prefix)
+        })
+    }
+}
+
+/// Whether `path` is `directory` or below it.
+fn is_within(path: &str, directory: &str) -> bool {
+    path == directory
+        || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// A path relative to `root`, with `/`. `None` for names that are not UTF-8.
+pub fn relative(root: &Path, path: &Path) -> Option<String> {
+    let relative = path.strip_prefix(root).ok()?.to_str()?;
+    if std::path::MAIN_SEPARATOR == '/' {
+        return Some(relative.to_owned());
+    }
+    Some(relative.replace(std::path::MAIN_SEPARATOR, "/"))
+}
+
+/// Walks the project.
+pub fn discover(root: &Path, settings: &Settings, matcher: &Matcher) -> Discovery {
+    let mut discovery = Discovery::default();
+    let out = settings.out.trim_end_matches('/').to_owned();
+    let walk_root = root.to_path_buf();
+    // The filter must own what it looks at.
+    let prefixes = Matcher { collections: Vec::new(), cards: (GlobSet::empty(), GlobSet::empty()), prefixes: matcher.prefixes.clone() };
+    let filter = move |entry: &DirEntry| {
+        if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            return true;
+        }
+        match relative(&walk_root, entry.path()) {
+            Some(path) if path.is_empty() => true,
+            Some(path) => path != out && path != ".kb" && prefixes.may_hold(&path),
+            None => true,
+        }
+    };
+    let walk = WalkBuilder::new(root)
+        .standard_filters(false)
+        .hidden(true)
+        .git_ignore(true)
+        .require_git(false)
+        .follow_links(false)
+        .filter_entry(filter)
+        .build();
+    for entry in walk {
+        match entry {
+            Ok(entry) => visit(root, matcher, &entry, &mut discovery),
+            Err(error) => {
+                let path = error_path(&error).and_then(|path| relative(root, path));
+                discovery.incomplete = true;
+                discovery.diagnostics.push(unreadable(path, &error));
+            }
+        }
+    }
+    discovery.files.sort_by(|a, b| a.path.cmp(&b.path));
+    discovery
+}
+
+fn visit(root: &Path, matcher: &Matcher, entry: &DirEntry, discovery: &mut Discovery) {
+    let Some(kind) = entry.file_type() else { return };
+    if kind.is_dir() {
+        return;
+    }
+    let Some(path) = relative(root, entry.path()) else {
+        let shown = entry.path().strip_prefix(root).unwrap_or(entry.path()).to_string_lossy();
+        if matcher.role(&shown).0.is_some() {
+            discovery.diagnostics.push(
+                Diagnostic::new(
+                    registry::SRC_001,
+                    "the file's name is not UTF-8, so nothing can cite it",
+                )
+                .in_file(shown.as_ref())
+                .help("rename the file"),
+            );
+        }
+        return;
+    };
+    let (role, also) = matcher.role(&path);
+    let Some(role) = role else { return };
+    let path: Arc<str> = path.into();
+    if kind.is_symlink() {
+        discovery.diagnostics.push(
+            Diagnostic::new(registry::SRC_001, "symbolic links are not followed; this file was skipped")
+                .in_file(path)
+                .help("put the file itself into the project, or exclude the link in kb.toml"),
+        );
+        return;
+    }
+    if let (Role::Source(_), false) = (role, also.is_empty()) {
+        discovery.diagnostics.push(
+            Diagnostic::new(
+                registry::CFG_005,
+                "more than one collection includes this file; the first one has it",
+            )
+            .in_file(path.clone())
+            .help("exclude it from the other collections"),
+        );
+    }
+    let stamp = if kind.is_file() {
+        match entry.metadata() {
+            Ok(metadata) => Some(Stamp::of(&metadata)),
+            // It vanished between the listing and the look: it is not there.
+            Err(_) => return,
+        }
+    } else {
+        None
+    };
+    discovery.files.push(Found { path, role, stamp });
+}
+
+fn error_path(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            error_path(err)
+        }
+        ignore::Error::Loop { child, .. } => Some(child),
+        _ => None,
+    }
+}
+
+fn unreadable(path: Option<String>, error: &ignore::Error) -> Diagnostic {
+    let reason = match error.io_error() {
+        Some(error) => super::disk::failure(error).to_string(),
+        None => error.to_string(),
+    };
+    let diagnostic =
+        Diagnostic::new(registry::SRC_013, format!("a directory cannot be read: {reason}"))
+            .help("make it readable; what lies below it was left as it was, not taken for deleted");
+    match path {
+        Some(path) => diagnostic.in_file(path),
+        None => diagnostic,
+    }
+}

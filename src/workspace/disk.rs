@@ -1,0 +1,76 @@
+//! The disk as the queries' [`System`], confined to the project's root.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use kbc_queries::system::{ReadFailure, System};
+
+/// Reads below a root.
+pub struct Disk {
+    root: PathBuf,
+    bytes_read: AtomicU64,
+    files_opened: AtomicU64,
+}
+
+impl Disk {
+    /// A disk that reads below `root`.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Disk { root: root.into(), bytes_read: AtomicU64::new(0), files_opened: AtomicU64::new(0) }
+    }
+
+    /// Bytes read so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// Files opened so far.
+    pub fn files_opened(&self) -> u64 {
+        self.files_opened.load(Ordering::Relaxed)
+    }
+
+    /// Where a path relative to the root is.
+    pub fn locate(&self, path: &str) -> PathBuf {
+        self.root.join(Path::new(path))
+    }
+}
+
+impl System for Disk {
+    fn read(&self, path: &str, limit: u64) -> Result<Arc<[u8]>, ReadFailure> {
+        let full = self.locate(path);
+        let mut file = File::open(&full).map_err(|error| failure(&error))?;
+        self.files_opened.fetch_add(1, Ordering::Relaxed);
+        let metadata = file.metadata().map_err(|error| failure(&error))?;
+        if !metadata.is_file() {
+            return Err(ReadFailure::NotAFile);
+        }
+        if metadata.len() > limit {
+            return Err(ReadFailure::TooLarge { bytes: metadata.len(), limit });
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
+        // The file may grow while it is read; one byte beyond the limit tells.
+        file.by_ref()
+            .take(limit.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(|error| failure(&error))?;
+        let read = bytes.len() as u64;
+        self.bytes_read.fetch_add(read, Ordering::Relaxed);
+        if read > limit {
+            return Err(ReadFailure::TooLarge { bytes: read, limit });
+        }
+        Ok(bytes.into())
+    }
+}
+
+/// An error of the operating system as a read failure.
+pub fn failure(error: &std::io::Error) -> ReadFailure {
+    match error.kind() {
+        ErrorKind::NotFound => ReadFailure::Absent,
+        ErrorKind::IsADirectory => ReadFailure::NotAFile,
+        // The text of the system's message, without its number, is the same on every run.
+        ErrorKind::PermissionDenied => ReadFailure::Other("permission denied".to_owned()),
+        _ => ReadFailure::Other(error.to_string()),
+    }
+}
