@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::{CacgParams, Chunk, Chunks, DocumentView, PageSpan, TextRef};
 use crate::commit::hash::chunk_hash;
-use crate::commit::normal::{is_space, normalize};
+use crate::text::normalize::{is_space, normalize};
 
 /// Fewest tokens after which a sentence end closes a paragraph.
 const MIN_PARAGRAPH_TOKENS: u32 = 6;

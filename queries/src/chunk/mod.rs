@@ -327,4 +327,6 @@ fn finish_slices(document: &DocumentView<'_>, slices: Vec<Slice>) -> Chunks {
 }
 
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 mod tests;

@@ -161,8 +161,7 @@ fn check(sample: &Sample, chunker: &Chunker, target: u32) -> Result<(), TestCase
         if chunk.token_count > target {
             // Only what has no white space but such as forbids a break or carries a mark.
             let gap = |grapheme: &str| {
-                grapheme.trim().is_empty()
-                    && !grapheme.contains(['\u{a0}', '\u{202f}', '\u{2007}'])
+                grapheme.trim().is_empty() && !grapheme.contains(['\u{a0}', '\u{202f}', '\u{2007}'])
             };
             prop_assert!(!body.graphemes(true).any(gap), "{:?}", body);
         }

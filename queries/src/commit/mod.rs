@@ -8,7 +8,6 @@ pub mod canonical;
 mod canonical_key;
 pub mod hash;
 pub mod merkle;
-pub(crate) mod normal;
 pub mod strict;
 
 #[cfg(test)]
