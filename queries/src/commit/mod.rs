@@ -6,6 +6,7 @@
 
 pub mod canonical;
 mod canonical_key;
+mod canonical_writer;
 pub mod hash;
 pub mod merkle;
 pub mod strict;
