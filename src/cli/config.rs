@@ -6,7 +6,8 @@ use clap::Args;
 
 use kbc_queries::parse::settings::{self, Origin};
 
-use crate::session::Report;
+use crate::render::Format;
+use crate::session::{Options, Report, Session};
 
 use super::{CommandResult, Outcome, World};
 
@@ -62,6 +63,8 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         return Ok(Outcome::Fine);
     }
     let report = Report { diagnostics: project.diagnostics.clone(), ..Report::default() };
-    super::output::print_plain(world, &project, &report);
-    Ok(if project.is_misconfigured() { Outcome::Findings } else { Outcome::Fine })
+    let misconfigured = project.is_misconfigured();
+    let session = Session::look_only(project, Options { no_cache: true, ..Options::default() });
+    super::output::print_findings(world, &session, &report, Format::Full)?;
+    Ok(if misconfigured { Outcome::Findings } else { Outcome::Fine })
 }

@@ -93,6 +93,30 @@ pub fn print(world: &World, session: &Session, report: &Report, format: Format) 
         .map_err(|error| Failure(format!("cannot write the report: {error}")))
 }
 
+/// Prints a report's findings without the ledger, for commands that check no citation.
+pub fn print_findings(
+    world: &World,
+    session: &Session,
+    report: &Report,
+    format: Format,
+) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    let options = RenderOptions {
+        color: world.use_color(),
+        unicode: speaks_unicode(),
+        width: terminal_width(),
+    };
+    render::render(report, format, &options, &Texts::new(session), &mut bytes)
+        .map_err(|error| Failure(format!("cannot write the report: {error}")))?;
+    let text = String::from_utf8_lossy(&bytes);
+    // The ledger is the last line.
+    let findings = text.trim_end().rsplit_once('\n').map_or("", |(findings, _)| findings);
+    if findings.trim().is_empty() {
+        return Ok(());
+    }
+    super::write_out(findings)
+}
+
 fn speaks_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()

@@ -5,6 +5,8 @@
 //! next build removes; a crash after it leaves a set that the next build finishes and that readers
 //! read through. Files whose bytes would not change are not touched, so that `make` sees nothing.
 
+pub mod set;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -140,10 +142,15 @@ impl Staging {
     /// The files of the set whose bytes differ from what `out/` has, with the hashes of the new
     /// bytes.
     pub fn differing(&self) -> Vec<String> {
+        self.differing_from(&self.out)
+    }
+
+    /// The files of the set whose bytes differ from what the folder `out` has.
+    pub fn differing_from(&self, out: &Path) -> Vec<String> {
         self.files
             .iter()
             .filter(|(name, hash)| {
-                hash_file(&self.out.join(name)).map(|found| found.to_string()).as_ref()
+                hash_file(&out.join(name)).map(|found| found.to_string()).as_ref()
                     != Some(hash)
             })
             .map(|(name, _)| name.clone())

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use kbc_queries::diagnostic::fingerprint::fingerprints;
-use kbc_queries::diagnostic::Diagnostic;
+use kbc_queries::diagnostic::{Diagnostic, Ledger};
 
 pub mod explain;
 mod full;

@@ -232,7 +232,7 @@ impl Session {
     }
 
     /// Makes the graph's inputs say what the session knows, touching only what differs.
-    fn bind(&mut self) {
+    pub(super) fn bind(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         let db = &mut self.db;
         let usable = self.context.matrix_usable();

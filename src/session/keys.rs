@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kbc_queries::chunk::{chunker_version, Chunker};
 use kbc_queries::input::{FileStatus, Profile, Recipe};
 use kbc_queries::parse::document::extractor;
+use kbc_queries::parse::settings::Collection;
 use kbc_queries::system::Fingerprint;
 
 use crate::workspace::context::Context;
@@ -49,13 +50,36 @@ pub fn recipe(recipe: &Recipe) -> Fingerprint {
     Fingerprint::combine("kbc recipe", [text.as_bytes()])
 }
 
-/// The chunker of a collection, for the published record.
-pub fn chunker_name(chunker: &Chunker) -> &'static str {
-    match chunker {
+/// How a source is read and cut, in words, for the published record.
+pub fn derivation_name(recipe: &Recipe) -> String {
+    let extractor = extractor(recipe.extract.format);
+    let chunker = match &recipe.chunker {
         Chunker::Cacg(_) => "cacg",
         Chunker::Window(_) => "window",
         Chunker::Unit(_) => "unit",
+    };
+    format!(
+        "{}/{} {chunker}/{}",
+        extractor.name,
+        extractor.version,
+        chunker_version(&recipe.chunker)
+    )
+}
+
+/// A collection's chunk parameters, in words, for the published record.
+pub fn chunk_params(collection: &Collection) -> String {
+    let sizes = collection.sizes(collection.chunker);
+    let mut words = format!(
+        "{} tokens={} overlap={} pages={}",
+        collection.chunker.as_str(),
+        sizes.tokens,
+        sizes.overlap,
+        sizes.max_pages
+    );
+    for unit in &collection.units {
+        words.push_str(&format!(" unit:{}={}", unit.kind, unit.pattern));
     }
+    words
 }
 
 /// What is said about a source.

@@ -8,6 +8,7 @@
 //! into the user's files (that is `publish/`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,7 @@ use crate::workspace::context::Context;
 use crate::workspace::disk::Disk;
 
 pub mod database;
+mod answers;
 mod derive;
 mod keys;
 mod refresh;
@@ -29,7 +31,19 @@ mod report;
 mod store;
 
 pub use self::database::{Database, Observer};
+pub use self::answers::Authorities;
+pub use self::keys::{chunk_params, derivation_name};
 pub use self::report::Report;
+
+/// Told how far long work is.
+pub trait Progress: Send + Sync {
+    /// A stage begins; it has `total` steps.
+    fn begin(&self, stage: &'static str, total: u64);
+    /// A step is done.
+    fn advance(&self);
+    /// All is done.
+    fn finish(&self);
+}
 
 /// How a session is to work.
 #[derive(Clone, Default)]
@@ -44,6 +58,14 @@ pub struct Options {
     pub orphans: bool,
     /// A retracted card is a warning.
     pub allow_retracted: bool,
+    /// Resolve against this chunks manifest instead of the sources.
+    pub chunks_manifest: Option<PathBuf>,
+    /// Authorise by this matrix instead of the project's.
+    pub source_matrix: Option<PathBuf>,
+    /// Also take the SHA-256 of every file that is hashed; a build needs them.
+    pub sha256: bool,
+    /// Told how far long work is.
+    pub progress: Option<Arc<dyn Progress>>,
     /// Only these cards (paths relative to the root).
     pub only: Option<BTreeSet<String>>,
     /// Hears the name of every executed query.
@@ -151,6 +173,8 @@ pub struct Session {
     pub(crate) citing: HashMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// New traces of this run.
     pub(crate) traces: Vec<(Fingerprint, Vec<u8>)>,
+    /// New named values of this run.
+    pub(crate) values: Vec<(&'static str, Vec<u8>)>,
     /// Buckets that lost a file since they were stored.
     pub(crate) lost: BTreeSet<(u32, u32)>,
     /// What the look at the tree has to say.

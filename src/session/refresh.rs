@@ -37,6 +37,16 @@ const PUBLISHED_VERSION: u32 = 1;
 impl Session {
     /// Looks at a project and derives what is stale.
     pub fn open(project: Project, options: Options) -> Self {
+        let mut session = Self::look_only(project, options);
+        session.derive(None, true);
+        if let Some(progress) = &session.options.progress {
+            progress.finish();
+        }
+        session
+    }
+
+    /// Looks at a project and derives nothing yet.
+    pub fn look_only(project: Project, options: Options) -> Self {
         let started = Instant::now();
         let (cache, last, cache_notice) = if options.no_cache {
             (None, LastState::default(), None)
@@ -59,6 +69,7 @@ impl Session {
             by_id: HashMap::new(),
             citing: HashMap::new(),
             traces: Vec::new(),
+            values: Vec::new(),
             lost: BTreeSet::new(),
             discovered: Vec::new(),
             cache_notice,
@@ -70,7 +81,6 @@ impl Session {
         };
         session.stats.phase("cache", started);
         session.look(last);
-        session.derive(None, true);
         session
     }
 
@@ -315,7 +325,18 @@ impl Session {
     ) {
         self.stats.hashed += (sources.len() + cards.len()) as u64;
         let disk = &*self.disk;
-        let look = |path: &Arc<str>, limit: u64| look_at(disk, path, limit, looked_at);
+        let sha256 = self.options.sha256;
+        let progress = self.options.progress.as_deref();
+        if let Some(progress) = progress {
+            progress.begin("reading", (sources.len() + cards.len()) as u64);
+        }
+        let look = |path: &Arc<str>, limit: u64| {
+            let record = look_at(disk, path, limit, looked_at, sha256);
+            if let Some(progress) = progress {
+                progress.advance();
+            }
+            record
+        };
         let source_records: Vec<FileRecord> =
             sources.par_iter().map(|path| look(path, limit)).collect();
         let card_records: Vec<FileRecord> =
@@ -480,7 +501,7 @@ impl Session {
             };
             if let Err(problem) = take_published(index, &bytes, &mut context.published) {
                 let text = String::from_utf8_lossy(&bytes);
-                context.diagnostics.extend(place_problems(shown, &text, &[problem]));
+                context.diagnostics.extend(place_problems(shown, &text, &[*problem]));
             }
         }
         if context.diagnostics.len() == before
@@ -488,6 +509,16 @@ impl Session {
         {
             self.traces.push((key, bytes));
         }
+    }
+
+    /// Reads again what `out/` records, after it was written.
+    pub(super) fn reread_published(&mut self) {
+        let mut context = std::mem::take(&mut self.context);
+        context.published = Published::default();
+        self.read_published(&mut context, SystemTime::now());
+        context.recorded =
+            context.published.sources.iter().map(|record| record.id.clone()).collect();
+        self.context = context;
     }
 
     /// Gives every source its id.
@@ -593,7 +624,7 @@ fn take_published(
     index: usize,
     bytes: &[u8],
     published: &mut Published,
-) -> Result<(), kbc_queries::parse::problem::Problem> {
+) -> Result<(), Box<kbc_queries::parse::problem::Problem>> {
     match index {
         0 => {
             let manifest = manifest::read_sources(bytes)?;
@@ -658,6 +689,7 @@ pub(super) fn look_at(
     path: &str,
     limit: u64,
     looked_at: SystemTime,
+    sha256: bool,
 ) -> FileRecord {
     let metadata = std::fs::symlink_metadata(disk.locate(path));
     let stamp = metadata
@@ -665,17 +697,22 @@ pub(super) fn look_at(
         .filter(std::fs::Metadata::is_file)
         .map(|metadata| Stamp::of(&metadata))
         .filter(|stamp| !stamp.is_racy(looked_at));
-    let status = match disk.read(path, limit) {
-        Ok(bytes) => FileStatus::Present(Fingerprint::of(&bytes)),
-        Err(failure) => FileStatus::Failed(failure),
-    };
-    FileRecord { stamp, status, sha256: None }
+    match disk.read(path, limit) {
+        Ok(bytes) => FileRecord {
+            stamp,
+            status: FileStatus::Present(Fingerprint::of(&bytes)),
+            sha256: sha256.then(|| Sha256::digest(&bytes).into()),
+        },
+        Err(failure) => {
+            FileRecord { stamp, status: FileStatus::Failed(failure), sha256: None }
+        }
+    }
 }
 
 /// A SHA-256 stays true as long as the fingerprint does.
 fn keep_sha(record: FileRecord, before: &FileRecord) -> FileRecord {
     if record.status == before.status {
-        FileRecord { sha256: before.sha256, ..record }
+        FileRecord { sha256: record.sha256.or(before.sha256), ..record }
     } else {
         record
     }

@@ -97,6 +97,7 @@ impl Session {
     fn changes(&mut self) -> Changes {
         let mut changes = Changes {
             traces: std::mem::take(&mut self.traces),
+            values: std::mem::take(&mut self.values),
             files: (self.sources.len() + self.cards.len()) as u64,
             ..Changes::default()
         };

@@ -99,7 +99,7 @@ impl Problem {
 /// The known name closest to `name`, when it is close enough to be a slip of the keyboard.
 ///
 /// Damerau-Levenshtein distance, at most a third of the longer name's characters and at least one.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // The distance is quadratic in the lengths, and no known name is longer than this.
     if name.len() > 64 {
         return None;

@@ -10,6 +10,7 @@ pub use self::model::{Card, CardCitation, CardEdge, CitationEdge, EdgeType, Page
 pub use self::read::parse;
 pub use self::shape::citation_shape_problem;
 pub use self::write::{canonical_text, card_hash_edit};
+use crate::commit::hash::{self, Digest};
 use crate::parse::problem::{Problem, Spanned};
 
 mod fence;
@@ -114,6 +115,13 @@ impl ParsedCard {
     /// The body's text, given the text that was parsed.
     pub fn body_text<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.body.clone()).unwrap_or_default()
+    }
+
+    /// The hash of the card (contract §2.4), if nothing at all is wrong with it; `text` is the text
+    /// that was parsed.
+    pub fn card_hash(&self, text: &str) -> Option<Digest> {
+        let frontmatter = self.complete()?.frontmatter_value();
+        Some(hash::card_hash(&frontmatter, self.body_text(text)))
     }
 
     /// The model with its defaults filled in, if nothing at all is wrong with the card.

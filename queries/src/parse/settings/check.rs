@@ -10,7 +10,6 @@ use toml::de::{DeTable, DeValue};
 
 use super::table::{Key, Kind, MapKeys};
 use super::{Embedder, Level, Tier};
-use crate::diagnostic::Severity;
 use crate::diagnostic::registry::{self, CFG_001, CFG_002, CFG_003, CFG_006};
 use crate::parse::problem::{Problem, nearest, shown};
 
@@ -352,11 +351,10 @@ pub(super) fn override_problem(code: &str, level: &str) -> Option<(String, Strin
         return Some((format!("`{}` is not a diagnostic code", shown(code)), help));
     };
     let level = Level::parse(level)?;
-    // The lowest severity that still counts as the registry has it: errors sort first.
-    let lowered = level
+    let allowed = level
         .severity()
-        .is_none_or(|severity: Severity| severity > entry.severity);
-    (entry.verdict() && lowered).then(|| {
+        .map_or(!entry.verdict(), |severity| entry.allows(severity));
+    (!allowed).then(|| {
         (
             format!("{code} says that something is not verified, so it cannot be lowered"),
             "delete the line; existing findings can be recorded in a baseline".to_owned(),

@@ -80,14 +80,9 @@ fn syntax_problems(text: &str) -> Vec<Problem> {
         .iter()
         .map(|error| {
             let mut span = error.span().unwrap_or(0..0);
-            // At the end of a line there is nothing to see: take the character before it.
-            let nothing = text
-                .get(span.clone())
-                .is_none_or(|under| under.trim().is_empty());
-            if nothing {
-                let before = text.get(..span.start).unwrap_or(text).trim_end();
-                let last = before.chars().next_back().map_or(0, char::len_utf8);
-                span = before.len() - last..before.len();
+            let under = text.get(span.clone()).unwrap_or_default();
+            if under.trim().is_empty() {
+                span = visible_near(text, span.start);
             }
             let message = error.message().trim().replace('\n', ", ");
             Problem::new(CFG_004, span, format!("this is not valid TOML: {message}")).label(message)
@@ -97,6 +92,17 @@ fn syntax_problems(text: &str) -> Vec<Problem> {
     problems.sort_by_key(|problem| problem.span.start);
     problems.dedup_by_key(|problem| problem.span.start);
     problems
+}
+
+/// The last character before an offset that can be seen, or the first one after it.
+fn visible_near(text: &str, offset: usize) -> Range<usize> {
+    let before = text.get(..offset).unwrap_or(text).trim_end();
+    if let Some(last) = before.chars().next_back() {
+        return before.len() - last.len_utf8()..before.len();
+    }
+    let after = text.trim_start();
+    let start = text.len() - after.len();
+    start..start + after.chars().next().map_or(0, char::len_utf8)
 }
 
 type Value<'a> = &'a Spanned<DeValue<'a>>;

@@ -1,0 +1,197 @@
+//! `kb build`: compile everything and publish it.
+
+use std::fs;
+use std::io::{self, Write};
+
+use clap::Args;
+
+use kbc_queries::diagnostic::{Diagnostic, Severity, registry};
+
+use crate::publish::{self, Lock, PublishError, Staging, set};
+use crate::session::{Options, Report, Session};
+
+use super::check::RunArguments;
+use super::output::{self, FormatArguments};
+use super::{CommandResult, Outcome, World, progress};
+
+/// Compile everything: verify all cards and publish manifests, summaries and commitments in out/
+///
+/// Findings do not stop it: what is sound is published, and the exit status is 1. Files whose
+/// bytes would not change are left alone.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  kb build\n  kb build --locked        # in CI: fail when out/ is not what the inputs give")]
+pub struct Arguments {
+    /// Write nothing; fail when out/ is not what the inputs give
+    #[arg(long)]
+    locked: bool,
+    #[command(flatten)]
+    format: FormatArguments,
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+/// What publishing came to.
+enum Published {
+    /// These files changed.
+    Changed(Vec<String>),
+    /// Everything was as it should be.
+    Unchanged,
+    /// Nothing was written, and this is why.
+    Not(Diagnostic),
+}
+
+/// Runs the command.
+pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
+    let project = world.project()?;
+    let out = project.out();
+    let shown = project.settings.out.to_string();
+    let mut extra = Vec::new();
+    let lock = match Lock::take(&project.root, || {
+        let _ = writeln!(io::stderr(), "kb: waiting for another kb in this project");
+    }) {
+        Ok(lock) => Some(lock),
+        Err(error) => {
+            extra.push(cannot(&shown, &format!("cannot lock .kb/: {error}")));
+            None
+        }
+    };
+    if lock.is_some() && !arguments.locked {
+        match publish::recover(&out) {
+            Ok(false) => {}
+            Ok(true) => extra.push(
+                Diagnostic::new(
+                    registry::BUILD_003,
+                    format!("an earlier build was interrupted while it replaced {shown}/; its work is finished now"),
+                )
+                .in_file(&*shown)
+                .help("nothing to do"),
+            ),
+            Err(error) => extra.push(cannot(&shown, &format!("cannot finish an interrupted build: {error}"))),
+        }
+    }
+    let options = Options {
+        no_cache: arguments.run.no_cache,
+        paranoid: arguments.run.paranoid,
+        sha256: true,
+        progress: progress::bar(),
+        ..Options::default()
+    };
+    let mut session = Session::open(project, options);
+    let mut report = session.report();
+    let blocked = extra.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    let published = if blocked { None } else { Some(publish_set(&mut session, &report, arguments.locked, &out, &shown)) };
+    session.record();
+    drop(lock);
+    extra.extend(session.notice());
+    let mut note = None;
+    match published {
+        Some(Published::Not(diagnostic)) => extra.push(diagnostic),
+        Some(Published::Changed(names)) => note = Some(format!("wrote {shown}/: {}", names.join(", "))),
+        Some(Published::Unchanged) => note = Some(format!("{shown}/ is up to date")),
+        None => {}
+    }
+    for diagnostic in extra {
+        report.ledger.count(diagnostic.severity);
+        report.diagnostics.push(diagnostic);
+    }
+    report.diagnostics.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    output::print(world, &session, &report, arguments.format.format())?;
+    if let Some(note) = note.filter(|_| arguments.format.is_for_people()) {
+        let _ = writeln!(io::stderr(), "{note}");
+    }
+    if arguments.run.stats {
+        output::print_stats(&session, &session.stats);
+    }
+    Ok(if report.fails(false) { Outcome::Findings } else { Outcome::Fine })
+}
+
+fn cannot(shown: &str, reason: &str) -> Diagnostic {
+    Diagnostic::new(registry::BUILD_002, format!("{shown}/ was not published: {reason}"))
+        .in_file(shown)
+        .help("mend that and build again; what was published before is unchanged")
+}
+
+fn publish_set(
+    session: &mut Session,
+    report: &Report,
+    locked: bool,
+    out: &std::path::Path,
+    shown: &str,
+) -> Published {
+    if session.is_incomplete() {
+        return Published::Not(cannot(
+            shown,
+            "part of the project could not be read, and what is missing may not be gone",
+        ));
+    }
+    let records_unusable = report.diagnostics.iter().any(|diagnostic| {
+        diagnostic.code == registry::MAN_001
+            && diagnostic.file.as_deref().is_some_and(|file| file.starts_with(shown))
+    });
+    if records_unusable {
+        return Published::Not(cannot(
+            shown,
+            "a manifest in it cannot be read, and with it ids and retractions would be lost",
+        ));
+    }
+    if session.project.is_misconfigured() {
+        return Published::Not(cannot(shown, "kb.toml has errors"));
+    }
+    if session.is_published(out) {
+        return Published::Unchanged;
+    }
+    let result = if locked {
+        compare_locked(session, shown, out)
+    } else {
+        stage(session, out, shown).and_then(|staging| staging.commit()).map(|names| {
+            if names.is_empty() { Published::Unchanged } else { Published::Changed(names) }
+        })
+    };
+    match result {
+        Ok(published) => {
+            if !matches!(published, Published::Not(_)) {
+                session.note_published(out);
+            }
+            published
+        }
+        Err(error) => Published::Not(cannot(shown, &error.to_string())),
+    }
+}
+
+fn stage(session: &mut Session, out: &std::path::Path, shown: &str) -> Result<Staging, PublishError> {
+    let mut staging = Staging::begin(out, shown)?;
+    match set::assemble(session, &mut staging) {
+        Ok(()) => Ok(staging),
+        Err(error) => {
+            staging.discard();
+            Err(error)
+        }
+    }
+}
+
+/// Assembles the set outside `out/` and compares.
+fn compare_locked(
+    session: &mut Session,
+    shown: &str,
+    out: &std::path::Path,
+) -> Result<Published, PublishError> {
+    let wrong = |error: io::Error| PublishError { doing: "cannot compare".to_owned(), error };
+    let folder = tempfile::tempdir().map_err(wrong)?;
+    let mut staging = Staging::begin(folder.path(), shown)?;
+    set::assemble(session, &mut staging)?;
+    let differing = staging.differing_from(out);
+    staging.discard();
+    fs::remove_dir_all(folder.path()).map_err(wrong)?;
+    if differing.is_empty() {
+        return Ok(Published::Unchanged);
+    }
+    Ok(Published::Not(
+        Diagnostic::new(
+            registry::BUILD_001,
+            format!("{shown}/ is not what the inputs give: {} would change", differing.join(", ")),
+        )
+        .in_file(shown)
+        .help("run `kb build` and commit what it writes")
+        .data("files", differing),
+    ))
+}
