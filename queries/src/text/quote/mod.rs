@@ -16,12 +16,18 @@ use serde::{Deserialize, Serialize};
 mod boundary;
 mod chars;
 mod check;
+mod cue;
 mod elide;
 mod evidence;
 mod fold;
+mod fuzzy;
 mod groups;
 mod lexicon;
 mod markup;
+mod nearest;
+mod places;
+mod tokens;
+mod variants;
 mod verdict;
 mod walk;
 
