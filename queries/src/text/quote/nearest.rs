@@ -25,7 +25,7 @@ pub(super) struct Alignment {
     pub quote: Vec<Token>,
     pub source: Vec<Token>,
     /// Differences, in order: tokens of the quote, tokens of the source.
-    pub edits: Vec<(Range<usize>, Range<usize>)>,
+    pub edits: Vec<Edit>,
     /// Tokens of the source that the quote covers.
     pub cover: Range<usize>,
 }
@@ -62,7 +62,7 @@ pub(super) fn align(
     if shared == 0 || shared * 2 < all {
         return None;
     }
-    let (edits, cover) = edits(&pairs, quote_tokens.len(), window.len());
+    let (edits, cover) = edits(&pairs, &quote_tokens, &window);
     Some(Alignment {
         quote: quote_tokens,
         source: window,
@@ -76,7 +76,7 @@ fn vote(quote: &[Token], source: &[Token]) -> Option<i64> {
     let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
     for (at, token) in source.iter().enumerate() {
         if token.sort != Sort::Sign {
-            let list = places.entry(token.hash).or_default();
+            let list = places.entry(token.loose).or_default();
             if list.len() <= RARE {
                 list.push(at);
             }
@@ -84,7 +84,7 @@ fn vote(quote: &[Token], source: &[Token]) -> Option<i64> {
     }
     let mut votes: Vec<(i64, u32)> = Vec::new();
     for (at, token) in quote.iter().enumerate() {
-        if let Some(list) = places.get(&token.hash)
+        if let Some(list) = places.get(&token.loose)
             && list.len() <= RARE
         {
             // A rarer word weighs more.
@@ -121,7 +121,7 @@ fn common(left: &[Token], right: &[Token]) -> Vec<(usize, usize)> {
     };
     for (row, token) in left.iter().enumerate().rev() {
         for (column, other) in right.iter().enumerate().rev() {
-            let value = if token.hash == other.hash {
+            let value = if token.loose == other.loose {
                 // Words count more than signs, so that a comma does not pull words apart.
                 get(&table, row + 1, column + 1) + if token.sort == Sort::Sign { 1 } else { 4 }
             } else {
@@ -134,7 +134,7 @@ fn common(left: &[Token], right: &[Token]) -> Vec<(usize, usize)> {
     }
     let (mut row, mut column, mut pairs) = (0, 0, Vec::new());
     while let (Some(token), Some(other)) = (left.get(row), right.get(column)) {
-        if token.hash == other.hash {
+        if token.loose == other.loose {
             pairs.push((row, column));
             row += 1;
             column += 1;
@@ -147,48 +147,39 @@ fn common(left: &[Token], right: &[Token]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The gaps between the pairs, and the tokens of the source that belong to the quote.
-#[allow(clippy::type_complexity)]
-fn edits(
-    pairs: &[(usize, usize)],
-    quote_len: usize,
-    source_len: usize,
-) -> (Vec<(Range<usize>, Range<usize>)>, Range<usize>) {
+/// Tokens of the quote and those of the source in their place.
+pub(super) type Edit = (Range<usize>, Range<usize>);
+
+/// The gaps between the pairs and the pairs that differ in case, and what the quote covers.
+fn edits(pairs: &[(usize, usize)], quote: &[Token], source: &[Token]) -> (Vec<Edit>, Range<usize>) {
     let (Some(&(first_quote, first_source)), Some(&(last_quote, last_source))) =
         (pairs.first(), pairs.last())
     else {
         return (Vec::new(), 0..0);
     };
     let start = first_source.saturating_sub(first_quote);
-    let end = (last_source + 1 + (quote_len - 1 - last_quote)).min(source_len);
-    let mut edits = Vec::new();
-    let mut push = |left: Range<usize>, right: Range<usize>| {
-        if !left.is_empty() || !right.is_empty() {
-            edits.push((left, right));
-        }
-    };
-    push(
-        0..first_quote,
+    let end = (last_source + quote.len() - last_quote).min(source.len());
+    let mut edits: Vec<Edit> = Vec::new();
+    let mut next = (
+        0,
         if first_quote == 0 {
-            0..0
+            first_source
         } else {
-            start..first_source
+            start
         },
     );
-    for pair in pairs.windows(2) {
-        if let [(left, right), (next_left, next_right)] = pair {
-            push(left + 1..*next_left, right + 1..*next_right);
+    for &(left, right) in pairs {
+        if next.0 < left || next.1 < right {
+            edits.push((next.0..left, next.1..right));
         }
+        if quote.get(left).map(|token| token.hash) != source.get(right).map(|token| token.hash) {
+            edits.push((left..left + 1, right..right + 1));
+        }
+        next = (left + 1, right + 1);
     }
-    let tail = last_quote + 1..quote_len;
-    push(
-        tail.clone(),
-        if tail.is_empty() {
-            0..0
-        } else {
-            last_source + 1..end
-        },
-    );
+    if next.0 < quote.len() {
+        edits.push((next.0..quote.len(), next.1..end));
+    }
     (edits, start..end)
 }
 
@@ -330,19 +321,21 @@ fn has_word(side: &[(&Token, String)]) -> bool {
     side.iter().any(|(token, _)| token.sort != Sort::Sign)
 }
 
+fn is_case(difference: &Difference<'_>) -> bool {
+    joined(&difference.quote).to_lowercase() == joined(&difference.source).to_lowercase()
+}
+
 /// Only if all differences are of that kind: otherwise the case is not what decides.
 fn case(differences: &[Difference<'_>]) -> Option<String> {
-    let same = |difference: &&Difference<'_>| {
-        joined(&difference.quote).to_lowercase() == joined(&difference.source).to_lowercase()
-    };
-    if !differences.iter().all(|difference| same(&difference)) {
+    if !differences.iter().all(is_case) {
         return None;
     }
-    let first = differences.first()?;
+    // The first letter of a quote may differ, so a later word decides if there is one.
+    let decisive = differences.get(1).or(differences.first())?;
     Some(format!(
         "differs in case: \"{}\" ≠ \"{}\"",
-        joined(&first.quote),
-        joined(&first.source)
+        joined(&decisive.quote),
+        joined(&decisive.source)
     ))
 }
 
@@ -350,6 +343,7 @@ fn word(differences: &[Difference<'_>]) -> Option<String> {
     let wordy: Vec<&Difference<'_>> = differences
         .iter()
         .filter(|difference| has_word(&difference.quote) || has_word(&difference.source))
+        .filter(|difference| !is_case(difference))
         .collect();
     let first = wordy.first()?;
     let (here, there) = (joined(&first.quote), joined(&first.source));

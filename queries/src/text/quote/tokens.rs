@@ -25,6 +25,8 @@ pub(super) struct Token {
     pub items: Range<usize>,
     /// Hash of the folded characters; equal tokens have equal hashes.
     pub hash: u64,
+    /// The same without regard to case.
+    pub loose: u64,
 }
 
 impl Token {
@@ -57,14 +59,17 @@ pub(super) fn tokens(folded: &Folded<'_>) -> Vec<Token> {
             continue;
         };
         let (end, sort) = token_end(folded, at, first);
-        let mut hasher = DefaultHasher::new();
-        for index in at..end {
-            folded.char(index).hash(&mut hasher);
+        let mut exact = DefaultHasher::new();
+        let mut loose = DefaultHasher::new();
+        for c in (at..end).filter_map(|index| folded.char(index)) {
+            c.hash(&mut exact);
+            c.to_lowercase().for_each(|c| c.hash(&mut loose));
         }
         found.push(Token {
             sort,
             items: at..end,
-            hash: hasher.finish(),
+            hash: exact.finish(),
+            loose: loose.finish(),
         });
         at = end;
     }

@@ -83,6 +83,17 @@ pub(super) fn with_insertions(mut folded: Folded<'_>) -> Option<Folded<'_>> {
     if groups.is_empty() {
         return None;
     }
+    // At the beginning of a quote there is nothing to compare before it.
+    if groups.first().is_some_and(|group| group.items.start == 0) {
+        let lead = groups.remove(0);
+        let taken = lead.items.end.min(folded.items.len());
+        folded.items.drain(..taken);
+        for group in &mut groups {
+            group.items =
+                group.items.start.saturating_sub(taken)..group.items.end.saturating_sub(taken);
+        }
+        folded.dropped = Some(lead.words);
+    }
     folded.groups = groups;
     Some(folded)
 }
