@@ -15,7 +15,7 @@ use kbc_queries::parse::document::{Document, DocumentError, ExtractOptions};
 pub const COMMAND: &str = "read-apart";
 
 /// Memory of the child, in bytes.
-const MEMORY: u64 = 4 << 30;
+const MEMORY: u64 = 2 << 30;
 
 /// Processor time of the child, in seconds.
 const SECONDS: u64 = 60;
