@@ -194,6 +194,15 @@ impl Builder<'_> {
                 }
                 continue;
             }
+            // Nothing but these can follow a plain word character and change it.
+            let next_mark = marks.peek().map_or(text.len(), |(range, _)| range.start);
+            if tagged.is_none() {
+                let plain = self.plain_run(at, next_mark);
+                if plain > 0 {
+                    at += plain;
+                    continue;
+                }
+            }
             if chars::is_space(first) {
                 self.gap(at..at + first.len_utf8(), Folding::Space);
                 at += first.len_utf8();
@@ -260,6 +269,40 @@ impl Builder<'_> {
                 self.character(c, range, folds, tagged);
             }
         }
+    }
+
+    /// Writes the ASCII letters, digits and single spaces from `at` on; how many bytes.
+    ///
+    /// A byte is only taken when another ASCII byte follows, so that no combining mark is missed.
+    fn plain_run(&mut self, at: usize, end: usize) -> usize {
+        if self.script.is_some() {
+            return 0;
+        }
+        let bytes = self.text.as_bytes().get(at..end).unwrap_or(&[]);
+        let mut taken = 0;
+        while let [byte, next, ..] = bytes.get(taken..).unwrap_or(&[]) {
+            if !next.is_ascii() {
+                break;
+            }
+            let start = at + taken;
+            if byte.is_ascii_alphanumeric() {
+                if self.gap.is_some() {
+                    self.flush_gap(char::from(*byte));
+                }
+                self.push(plain(
+                    char::from(*byte),
+                    Kind::Char,
+                    start..start + 1,
+                    Foldings::NONE,
+                ));
+            } else if *byte == b' ' {
+                self.gap(start..start + 1, Folding::Space);
+            } else {
+                break;
+            }
+            taken += 1;
+        }
+        taken
     }
 
     fn gap(&mut self, range: Range<usize>, folding: Folding) {
@@ -361,7 +404,11 @@ impl Builder<'_> {
     /// `--` and `---` between words or spaces are typed dashes.
     fn ascii_dash(&mut self, at: usize) -> Option<usize> {
         let rest = self.text.get(at..)?;
-        let run = rest.bytes().take_while(|&byte| byte == b'-').count();
+        let run = rest
+            .bytes()
+            .take(4)
+            .take_while(|&byte| byte == b'-')
+            .count();
         if !(2..=3).contains(&run) {
             return None;
         }
