@@ -187,8 +187,7 @@ fn ends_whole(folded: &Folded<'_>, end: usize) -> bool {
         return true;
     };
     match next.kind {
-        Kind::SoftHyphen => next.space_before,
-        Kind::Superscript | Kind::Subscript | Kind::ScriptEnd => false,
+        Kind::SoftHyphen | Kind::Superscript | Kind::Subscript | Kind::ScriptEnd => false,
         Kind::SoftSpace => true,
         Kind::Space => {
             let percent = folded.char(end + 1).is_some_and(chars::follows_number);
@@ -204,14 +203,12 @@ fn ends_whole(folded: &Folded<'_>, end: usize) -> bool {
             if !is_wordish(last) {
                 // The quote ends with a sign.
                 let earlier = before.checked_sub(1).and_then(|index| folded.char(index));
-                let bound = is_digit(current)
-                    && (chars::is_comparison(last)
-                        || chars::is_currency(last)
-                        || matches!(last, '+' | '-' | '^'))
-                    && !is_clause_dash(folded, before)
-                    || earlier.is_some_and(|earlier| joins(last, earlier, current))
-                        && !is_clause_dash(folded, before);
-                return !bound;
+                let signed = chars::is_comparison(last)
+                    || chars::is_currency(last)
+                    || matches!(last, '+' | '-' | '^');
+                let bound = is_digit(current) && signed
+                    || earlier.is_some_and(|earlier| joins(last, earlier, current));
+                return !bound || is_clause_dash(folded, before);
             }
             if let Some(after) = after
                 && joins(current, last, after)

@@ -109,6 +109,16 @@ fn stands_clear(text: &str, span: &Range<usize>) -> bool {
     let (Some(first), Some(last)) = (inside.chars().next(), inside.chars().next_back()) else {
         return false;
     };
+    // A hyphen at the end of the line before breaks a word.
+    let hyphen = |c: char| matches!(c, '-' | '\u{2010}' | '\u{ad}');
+    let mut earlier = before
+        .chars()
+        .rev()
+        .take(64)
+        .skip_while(|&c| chars::is_space(c));
+    if !before.is_empty() && earlier.next().is_none_or(hyphen) {
+        return false;
+    }
     let mut before = before.chars().rev();
     let letter = first.is_alphabetic() && !chars::is_spaceless(first) && !chars::is_mark(first);
     let starts = match before.next() {

@@ -110,8 +110,8 @@ fn token_end(folded: &Folded<'_>, start: usize, first: char) -> (usize, Sort) {
         let goes_on = item
             .char()
             .is_some_and(|c| chars::is_wordish(c) && !chars::is_spaceless(c));
-        if !goes_on && !apostrophe && !(soft && folded.char(end + 1).is_some_and(chars::is_wordish))
-        {
+        let inside = soft && folded.char(end + 1).is_some_and(chars::is_wordish);
+        if !(goes_on || apostrophe || inside) {
             break;
         }
         end += 1;
