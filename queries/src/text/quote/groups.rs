@@ -215,7 +215,7 @@ fn superscript(folded: &Folded<'_>, at: usize) -> Option<Range<usize>> {
         let word = word_before(folded, before + 1);
         word.chars().count() >= 4
             && word.chars().all(char::is_alphabetic)
-            && !lexicon::is_unit(&word)
+            && !lexicon::takes_exponent(&word)
     };
     let after_mark = matches!(last, '.' | ',' | ';' | ')' | '"' | '!' | '?')
         // `1.²` and `(x)²` are numbers.

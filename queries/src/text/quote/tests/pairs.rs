@@ -7,6 +7,14 @@ use super::{lenient, strict};
 fn the_same_words_written_differently_stand() {
     let rows: &[(&str, &str)] = &[
         (
+            "> 12 patients were enrolled in it",
+            "12 patients were enrolled in it",
+        ),
+        (
+            "the results were consistent with\n\nJ. Cells, Vol. 3, No. 4\n\nearlier findings in mice",
+            "the results were consistent with earlier findings in mice",
+        ),
+        (
             "The drug was safe [1–3] in mice.",
             "The drug was safe in mice.",
         ),
@@ -255,6 +263,19 @@ fn the_same_words_written_differently_stand() {
 #[test]
 fn other_words_and_numbers_do_not_stand() {
     let rows: &[(&str, &str)] = &[
+        (
+            "gave the [5] best results there",
+            "gave the best results there",
+        ),
+        (
+            "aged\n> 12 patients were enrolled",
+            "12 patients were enrolled",
+        ),
+        ("where sigma² is the value", "where sigma is the value"),
+        (
+            "an approach in -\nvalid arguments were",
+            "valid arguments were",
+        ),
         (
             "The figure was 12,5 in total",
             "The figure was 12.5 in total",
