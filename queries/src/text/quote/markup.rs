@@ -130,6 +130,11 @@ impl Scan<'_> {
                     self.push(at..at + 1, Stand::Nothing);
                     2
                 }
+                // A line break that is meant.
+                b'\\' if self.byte(at + 1) == Some(b'\n') => {
+                    self.push(at..at + 1, Stand::Nothing);
+                    1
+                }
                 b'`' => {
                     self.push(at..at + 1, Stand::Nothing);
                     1

@@ -69,6 +69,8 @@ impl Skeleton {
             self.text.push('s');
         } else if c.is_ascii() {
             self.text.push(c.to_ascii_lowercase());
+            self.items.push(u32::try_from(index).unwrap_or(u32::MAX));
+            return;
         } else {
             self.text.extend(c.to_lowercase());
         }
