@@ -182,6 +182,8 @@ pub struct Session {
     pub(crate) bindings: HashMap<Arc<str>, Fingerprint>,
     /// Source id → its file.
     pub(crate) by_id: HashMap<Arc<str>, Arc<str>>,
+    /// A recorded source's file is gone, so that its id is free for a file with its bytes.
+    pub(crate) lost_sources: bool,
     /// Source id → cards that cite it.
     pub(crate) citing: HashMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// New traces of this run.
