@@ -26,7 +26,7 @@ use crate::cache::entries::{CardEntry, CitationEntry, SourceReport};
 use crate::cache::{decode, encode};
 use crate::workspace::context::Context;
 
-use super::{CardState, Database, Pending, Session, SourceState, keys};
+use super::{CardState, Database, Pending, Session, SourceState, Touched, keys};
 
 /// Variants of a card's verdict that one trace keeps.
 const VARIANTS: usize = 3;
@@ -59,25 +59,17 @@ struct Parsed {
 }
 
 impl Session {
-    /// Derives whatever is stale among the cards (all, or those given) and, unless only some cards
-    /// were asked for, among the sources. Returns the cards whose entry is new.
-    pub(crate) fn derive(
-        &mut self,
-        among: Option<&BTreeSet<Arc<str>>>,
-        sources: bool,
-    ) -> Vec<Arc<str>> {
+    /// Derives whatever is stale, or stale among the files given. Returns the cards whose entry is
+    /// new.
+    pub(crate) fn derive(&mut self, among: Option<&Touched>) -> Vec<Arc<str>> {
         let started = Instant::now();
         let policy = keys::policy(
             self.context.profile,
             self.context.matrix_usable(),
             &self.options,
         );
-        let stale_cards = self.stale_cards(among, policy);
-        let stale_sources = if sources {
-            self.stale_sources(among.is_some())
-        } else {
-            Vec::new()
-        };
+        let stale_cards = self.stale_cards(among.map(|touched| &touched.cards), policy);
+        let stale_sources = self.stale_sources(among.map(|touched| &touched.sources));
         self.stats.phase("compare", started);
         if stale_cards.is_empty() && stale_sources.is_empty() {
             return Vec::new();
@@ -224,16 +216,23 @@ impl Session {
             .unwrap_or_default()
     }
 
-    fn stale_sources(&mut self, only_dirty: bool) -> Vec<(Arc<str>, Fingerprint)> {
+    fn stale_sources(
+        &mut self,
+        among: Option<&BTreeSet<Arc<str>>>,
+    ) -> Vec<(Arc<str>, Fingerprint)> {
         let mut stale = Vec::new();
         let mut hits = Vec::new();
+        // A look at some cards says nothing about sources; their citations say what matters.
+        if self.options.only.is_some() {
+            return stale;
+        }
         let has_traces = self
             .cache
             .as_ref()
             .is_some_and(crate::cache::Cache::has_traces);
-        for (path, state) in &self.sources {
-            if state.recipe.is_none() || (only_dirty && !state.dirty) {
-                continue;
+        let mut look = |path: &Arc<str>, state: &SourceState| {
+            if state.recipe.is_none() {
+                return;
             }
             let key = keys::source(path, state);
             if state
@@ -241,7 +240,7 @@ impl Session {
                 .as_ref()
                 .is_some_and(|report| report.key == key)
             {
-                continue;
+                return;
             }
             let stored = if has_traces {
                 self.cache
@@ -254,6 +253,20 @@ impl Session {
             match stored {
                 Some(report) => hits.push((path.clone(), report)),
                 None => stale.push((path.clone(), key)),
+            }
+        };
+        match among {
+            Some(among) => {
+                for path in among {
+                    if let Some(state) = self.sources.get(path) {
+                        look(path, state);
+                    }
+                }
+            }
+            None => {
+                for (path, state) in &self.sources {
+                    look(path, state);
+                }
             }
         }
         for (path, report) in hits {

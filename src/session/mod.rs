@@ -29,6 +29,7 @@ mod keys;
 mod refresh;
 mod report;
 mod store;
+mod update;
 
 pub use self::answers::Authorities;
 pub use self::database::{Database, Observer};
@@ -132,6 +133,13 @@ pub(crate) struct CardState {
 pub(crate) struct OtherState {
     pub(crate) file: FileRecord,
     pub(crate) dirty: bool,
+}
+
+/// Files that changed, and the cards that depend on them.
+#[derive(Default)]
+pub(crate) struct Touched {
+    pub(crate) cards: BTreeSet<Arc<str>>,
+    pub(crate) sources: BTreeSet<Arc<str>>,
 }
 
 /// What the graph's inputs have not been told yet.

@@ -36,7 +36,7 @@ impl Session {
     /// Looks at a project and derives what is stale.
     pub fn open(project: Project, options: Options) -> Self {
         let mut session = Self::look_only(project, options);
-        session.derive(None, true);
+        session.derive(None);
         if let Some(progress) = &session.options.progress {
             progress.finish();
         }
@@ -88,7 +88,7 @@ impl Session {
         self.stats = Stats::default();
         let last = self.take_state();
         self.look(last);
-        self.derive(None, true)
+        self.derive(None)
     }
 
     /// The state as a cache would give it back, without stamps being taken for granted twice.

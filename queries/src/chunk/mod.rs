@@ -104,8 +104,8 @@ impl Default for UnitParams {
 pub struct UnitPattern {
     /// Becomes the chunk's source type.
     pub kind: String,
-    /// Regular expression; a match at the start of a line begins a unit, and its first group, if
-    /// it has one, is the unit's id.
+    /// Regular expression over one line; a match at the line's start begins a unit, and its first
+    /// group, if it has one, is the unit's id.
     pub pattern: String,
 }
 
@@ -326,5 +326,9 @@ fn finish_slices(document: &DocumentView<'_>, slices: Vec<Slice>) -> Chunks {
     }
 }
 
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;
