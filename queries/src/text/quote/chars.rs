@@ -93,3 +93,8 @@ pub(super) fn follows_number(c: char) -> bool {
 pub(super) fn is_space(c: char) -> bool {
     crate::text::normalize::is_space(c)
 }
+
+/// A superscript digit.
+pub(super) fn is_superscript_digit(c: char) -> bool {
+    matches!(c, '¹' | '²' | '³' | '⁰' | '⁴'..='⁹')
+}

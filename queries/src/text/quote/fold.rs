@@ -86,6 +86,8 @@ pub(super) struct Folded<'a> {
     pub items: Vec<Item>,
     /// Optional groups, in order, not overlapping.
     pub groups: Vec<Group>,
+    /// In a quote: bracketed words at its beginning that were taken away.
+    pub dropped: Option<String>,
 }
 
 impl<'a> Folded<'a> {
@@ -117,6 +119,7 @@ impl<'a> Folded<'a> {
             text,
             items: builder.items,
             groups: Vec::new(),
+            dropped: None,
         }
     }
 

@@ -1,5 +1,8 @@
 //! Words that carry more weight than others when a quote is checked.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::chars;
 
 /// Negations and exceptions. What a quote leaves out must not hold one of these.
@@ -82,20 +85,40 @@ const NEGATING_CHARACTERS: &[char] = &[
     '不', '没', '沒', '无', '無', '非', '未', '否', '勿', '莫', '除',
 ];
 
-/// Whether `word`, lower case with straight apostrophes, negates or excepts.
+static NEGATION_SET: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| NEGATIONS.iter().copied().collect());
+
+/// Whether `word`, as [`lower`] writes it, negates or excepts.
 pub(super) fn is_negation(word: &str) -> bool {
-    NEGATIONS.contains(&word) || word.ends_with("n't")
+    NEGATION_SET.contains(word) || word.ends_with("n't")
+}
+
+/// Writes `word` into `buffer` in lower case with straight apostrophes.
+pub(super) fn lower<'b>(word: &str, buffer: &'b mut String) -> &'b str {
+    buffer.clear();
+    if word.is_ascii() {
+        buffer.push_str(word);
+        buffer.make_ascii_lowercase();
+    } else {
+        buffer.extend(
+            word.chars()
+                .flat_map(char::to_lowercase)
+                .map(|c| if c == '’' { '\'' } else { c }),
+        );
+    }
+    buffer
 }
 
 /// The negations and exceptions of `text`, in order.
 pub(super) fn negations(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
+    let mut buffer = String::new();
     for word in words(text) {
-        let lower = word.to_lowercase().replace('’', "'");
-        if is_negation(&lower)
-            || word.chars().any(|c| NEGATING_CHARACTERS.contains(&c))
-            || lower.ends_with("ません")
-        {
+        let lower = lower(word, &mut buffer);
+        let wide = !word.is_ascii()
+            && (word.chars().any(|c| NEGATING_CHARACTERS.contains(&c))
+                || lower.ends_with("ません"));
+        if wide || is_negation(lower) {
             found.push(word.to_owned());
         }
     }
@@ -160,9 +183,10 @@ pub(super) fn weighs(word: &str) -> bool {
         "if",
         "or",
     ];
-    let lower = word.to_lowercase().replace('’', "'");
-    is_negation(&lower)
-        || MODALS.contains(&lower.as_str())
+    let mut buffer = String::new();
+    let lower = lower(word, &mut buffer);
+    is_negation(lower)
+        || MODALS.contains(&lower)
         || word
             .chars()
             .any(|c| chars::is_digit(c) || NEGATING_CHARACTERS.contains(&c))
