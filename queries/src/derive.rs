@@ -8,7 +8,7 @@ use crate::commit::hash::{self, Digest};
 use crate::documents::{Derived, LoadError};
 use crate::input::{CardFile, FileStatus, SourceFile};
 use crate::parse::card::{Citation, ParsedCard, parse as parse_card};
-use crate::parse::document::{Document, Format, Notice};
+use crate::parse::document::{Document, Format, Notice, bidi_controls};
 use crate::parse::problem::Spanned;
 use crate::system::ReadFailure;
 
@@ -171,6 +171,8 @@ pub struct CardDerivation {
     pub parsed: ParsedCard,
     /// `card_hash` as it should be, hex; only of a card with nothing wrong in its frontmatter.
     pub hash: Option<Box<str>>,
+    /// First character of the file that changes the direction of writing.
+    pub bidi_control: Option<usize>,
 }
 
 /// Derives a card from its text, outside the graph.
@@ -182,7 +184,12 @@ pub fn derive_card(text: &str) -> CardDerivation {
             .to_string()
             .into()
     });
-    CardDerivation { parsed, hash }
+    let bidi_control = bidi_controls(text).next();
+    CardDerivation {
+        parsed,
+        hash,
+        bidi_control,
+    }
 }
 
 /// A card's parts.

@@ -17,6 +17,7 @@ mod clean;
 mod completions;
 mod config;
 mod explain;
+mod fix;
 mod freshness;
 mod init;
 mod output;
@@ -78,6 +79,7 @@ enum Command {
     Init(init::Arguments),
     Build(build::Arguments),
     Check(check::Arguments),
+    Fix(fix::Arguments),
     Freshness(freshness::Arguments),
     Root(root::Arguments),
     Prove(prove::Arguments),
@@ -206,6 +208,7 @@ pub fn main() -> ExitCode {
         Command::Init(arguments) => init::run(&world, &arguments),
         Command::Build(arguments) => build::run(&world, &arguments),
         Command::Check(arguments) => check::run(&world, &arguments),
+        Command::Fix(arguments) => fix::run(&world, &arguments),
         Command::Freshness(arguments) => freshness::run(&world, &arguments),
         Command::Root(arguments) => root::run(&world, &arguments),
         Command::Prove(arguments) => prove::run(&world, &arguments),

@@ -449,6 +449,10 @@ impl Session {
             }
         }
         let groups: Vec<Group<'_>> = groups.into_values().collect();
+        let progress = self.options.progress.clone();
+        if let Some(progress) = &progress {
+            progress.begin("checking", groups.len() as u64);
+        }
         let mut reports: Vec<(usize, SourceReport)> = groups
             .par_iter()
             .with_max_len(1)
@@ -459,6 +463,9 @@ impl Session {
                     .map(|job| (group.place, source_report(db, job)));
                 for (card, index) in &group.citations {
                     citation_report(db, *card, *index);
+                }
+                if let Some(progress) = &progress {
+                    progress.advance();
                 }
                 report
             })

@@ -12,6 +12,8 @@ use kbc_queries::chunk::parse_chunk_id;
 use kbc_queries::derive::derive_card;
 use kbc_queries::diagnostic::{Diagnostic, registry};
 use kbc_queries::input::{FileStatus, Recipe};
+use kbc_queries::parse::document::extractor;
+use kbc_queries::parse::settings::parse_sidecar;
 use kbc_queries::parse::{manifest, matrix};
 use kbc_queries::system::{Fingerprint, ReadFailure, System};
 
@@ -157,9 +159,10 @@ impl Session {
     }
 
     /// Puts what was found beside what was known.
-    fn take_files(&mut self, discovery: Discovery, mut last: LastState) {
+    fn take_files(&mut self, mut discovery: Discovery, mut last: LastState) {
         self.incomplete = discovery.incomplete;
-        self.discovered = discovery.diagnostics;
+        self.discovered = std::mem::take(&mut discovery.diagnostics);
+        self.take_sidecars(&mut discovery);
         let readings: Vec<(globset::GlobMatcher, Arc<str>)> = self
             .project
             .settings
@@ -279,6 +282,54 @@ impl Session {
         self.cards = cards.into_iter().collect();
         self.others = others;
         self.empty_collections();
+    }
+
+    /// A file `handbook.pdf.toml` beside a source `handbook.pdf` says of it what a table of kb.toml
+    /// could say, and is no source itself.
+    fn take_sidecars(&mut self, discovery: &mut Discovery) {
+        let is_sidecar = |path: &str| path.ends_with(".toml");
+        let mut sidecars = Vec::new();
+        if discovery.files.iter().any(|found| is_sidecar(&found.path)) {
+            let sources: HashSet<Arc<str>> = discovery
+                .files
+                .iter()
+                .filter(|found| matches!(found.role, Role::Source(_)))
+                .map(|found| found.path.clone())
+                .collect();
+            discovery.files.retain(|found| {
+                let Some(source) = found.path.strip_suffix(".toml") else {
+                    return true;
+                };
+                if !sources.contains(source) {
+                    return true;
+                }
+                sidecars.push((found.path.clone(), Box::from(source)));
+                false
+            });
+        }
+        let mut parsed = Vec::new();
+        for (path, source) in sidecars {
+            let read = self
+                .disk
+                .read(&path, CARD_LIMIT)
+                .map(|bytes| bytes.to_vec());
+            let text = match read.map(String::from_utf8) {
+                Ok(Ok(text)) => text,
+                Ok(Err(_)) | Err(_) => {
+                    self.discovered.push(
+                        Diagnostic::new(registry::CFG_004, "this sidecar cannot be read as text")
+                            .in_file(path)
+                            .help("a sidecar is a TOML file that says `id`, `title`, `encoding`, `format` or `fields` of the source beside it"),
+                    );
+                    continue;
+                }
+            };
+            let (settings, problems) = parse_sidecar(&text);
+            self.discovered
+                .extend(place_problems(&path, &text, &problems));
+            parsed.push((source, settings));
+        }
+        self.project.take_sidecars(parsed);
     }
 
     fn empty_collections(&mut self) {
@@ -619,6 +670,7 @@ impl Session {
                 state.dirty = true;
             }
         }
+        self.changed_extractors();
         self.by_id.clear();
         for ((path, state), id) in self.sources.iter_mut().zip(ids) {
             state.id = id.clone();
@@ -635,6 +687,37 @@ impl Session {
             let path = path.map_or("", |path| path);
             self.bindings
                 .insert(id.clone(), keys::binding(path, state, id, &self.context));
+        }
+    }
+
+    /// Sources whose text was published by another extractor than the one in force.
+    fn changed_extractors(&mut self) {
+        self.discovered
+            .retain(|diagnostic| diagnostic.code != registry::SRC_009);
+        for record in &self.context.published.sources {
+            let Some(recipe) = self
+                .sources
+                .get(&record.path)
+                .and_then(|state| state.recipe.as_ref())
+            else {
+                continue;
+            };
+            let now = extractor(recipe.extract.format);
+            let (name, version) = &record.extractor;
+            if **name == *now.name && **version == *now.version {
+                continue;
+            }
+            self.discovered.push(
+                Diagnostic::new(
+                    registry::SRC_009,
+                    format!(
+                        "the text of this source was published by {name} {version}; {} {} reads it now, and may read it differently",
+                        now.name, now.version
+                    ),
+                )
+                .in_file(record.path.clone())
+                .help("look at the findings about its citations, then run `kb build`"),
+            );
         }
     }
 
@@ -703,6 +786,7 @@ fn take_published(
                     id: source.source_id.into(),
                     path: source.source_path.into(),
                     sha256: source.source_sha256.into(),
+                    extractor: (source.parser_name.into(), source.parser_version.into()),
                 })
                 .collect();
         }

@@ -57,6 +57,7 @@ impl Session {
                 let decides = *path == *self.project.settings.matrix
                     || path.starts_with(&out)
                     || path.ends_with(".gitignore")
+                    || path.ends_with(".toml")
                     || self.disk.locate(path).is_dir()
                     || matcher.role(path).0.is_some();
                 if decides {
