@@ -36,7 +36,10 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let mut applied = 0;
     for _ in 0..ROUNDS {
         let project = world.project()?;
-        let options = Options { progress: progress::bar(), ..Options::default() };
+        let options = Options {
+            progress: progress::bar(),
+            ..Options::default()
+        };
         let mut session = Session::open(project, options);
         let report = session.report();
         session.record();
@@ -75,9 +78,17 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         "{applied} edits made; {} errors and {} warnings are left{}",
         report.ledger.errors,
         report.ledger.warnings,
-        if report.ledger.errors > 0 { "; `kb check` shows them" } else { "" }
+        if report.ledger.errors > 0 {
+            "; `kb check` shows them"
+        } else {
+            ""
+        }
     ))?;
-    Ok(if report.fails(false) { Outcome::Findings } else { Outcome::Fine })
+    Ok(if report.fails(false) {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
 }
 
 /// The edits of safe fixes, by file. Of several fixes of a diagnostic, the first.
@@ -89,7 +100,9 @@ fn safe_edits(diagnostics: &[Diagnostic]) -> BTreeMap<String, Vec<Vec<Edit>>> {
             .iter()
             .find(|fix| fix.applicability == Applicability::Safe && !fix.edits.is_empty());
         let Some(fix) = safe else { continue };
-        let Some(file) = fix.edits.first().map(|edit| edit.file.to_string()) else { continue };
+        let Some(file) = fix.edits.first().map(|edit| edit.file.to_string()) else {
+            continue;
+        };
         edits.entry(file).or_default().push(fix.edits.clone());
     }
     edits
@@ -101,7 +114,9 @@ fn apply(text: &str, fixes: &[Vec<Edit>]) -> (String, usize) {
     for fix in fixes {
         let fits = fix.iter().all(|edit| {
             text.get(edit.start..edit.end).is_some()
-                && chosen.iter().all(|other| edit.end <= other.start || other.end <= edit.start)
+                && chosen
+                    .iter()
+                    .all(|other| edit.end <= other.start || other.end <= edit.start)
         });
         if fits {
             chosen.extend(fix);
@@ -129,9 +144,14 @@ fn replace(path: &Path, before: &str, after: &str) -> Result<(), String> {
     let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(wrong)?;
     temporary.write_all(after.as_bytes()).map_err(wrong)?;
     if let Ok(metadata) = fs::metadata(path) {
-        temporary.as_file().set_permissions(metadata.permissions()).map_err(wrong)?;
+        temporary
+            .as_file()
+            .set_permissions(metadata.permissions())
+            .map_err(wrong)?;
     }
     temporary.as_file().sync_all().map_err(wrong)?;
-    temporary.persist(path).map_err(|error| wrong(error.error))?;
+    temporary
+        .persist(path)
+        .map_err(|error| wrong(error.error))?;
     Ok(())
 }
