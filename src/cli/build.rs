@@ -12,7 +12,7 @@ use crate::session::{Options, Report, Session};
 
 use super::check::RunArguments;
 use super::output::{self, FormatArguments};
-use super::{CommandResult, Outcome, World, progress};
+use super::{CommandResult, Outcome, World};
 
 /// Compile everything: verify all cards and publish manifests, summaries and commitments in out/
 ///
@@ -81,8 +81,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         no_cache: arguments.run.no_cache,
         paranoid: arguments.run.paranoid,
         sha256: true,
-        progress: progress::bar(),
-        ..Options::default()
+        ..world.options()
     };
     let mut session = Session::open(project, options);
     let mut report = session.report();

@@ -10,9 +10,9 @@ use similar::TextDiff;
 
 use kbc_queries::diagnostic::{Applicability, Diagnostic, Edit};
 
-use crate::session::{Options, Session};
+use crate::session::Session;
 
-use super::{CommandResult, Failure, Outcome, World, progress};
+use super::{CommandResult, Failure, Outcome, World};
 
 /// Apply the fixes that need no judgement: new hash after an intact change, relocated chunk, pages
 ///
@@ -36,10 +36,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let mut applied = 0;
     for _ in 0..ROUNDS {
         let project = world.project()?;
-        let options = Options {
-            progress: progress::bar(),
-            ..Options::default()
-        };
+        let options = world.options();
         let mut session = Session::open(project, options);
         let report = session.report();
         session.record();
@@ -71,7 +68,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
             return Ok(Outcome::Fine);
         }
     }
-    let mut session = Session::open(world.project()?, Options::default());
+    let mut session = Session::open(world.project()?, world.options());
     let report = session.report();
     session.record();
     super::write_out(&format!(

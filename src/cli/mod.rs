@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use crate::session::Options;
 use crate::workspace::Project;
 
 mod build;
@@ -90,6 +91,9 @@ enum Command {
     Completions(completions::Arguments),
     #[command(hide = true)]
     Man(completions::ManArguments),
+    /// Read one PDF from stdin, apart from the run that asks
+    #[command(hide = true)]
+    ReadApart,
 }
 
 /// How a command ended.
@@ -160,6 +164,15 @@ impl World {
         })
     }
 
+    /// Options of a session that a command opens.
+    fn options(&self) -> Options {
+        Options {
+            reader: std::env::current_exe().ok(),
+            progress: progress::bar(),
+            ..Options::default()
+        }
+    }
+
     fn use_color(&self) -> bool {
         match self.color {
             Color::Always => true,
@@ -218,6 +231,9 @@ pub fn main() -> ExitCode {
         Command::Clean(arguments) => clean::run(&world, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => completions::man(&arguments),
+        Command::ReadApart => crate::workspace::apart::serve()
+            .map(|()| Outcome::Fine)
+            .map_err(Failure::from),
     };
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

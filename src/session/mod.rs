@@ -65,6 +65,8 @@ pub struct Options {
     pub source_matrix: Option<PathBuf>,
     /// Also take the SHA-256 of every file that is hashed; a build needs them.
     pub sha256: bool,
+    /// The program that reads PDFs apart from this process; `None`: they are read here.
+    pub reader: Option<PathBuf>,
     /// Told how far long work is.
     pub progress: Option<Arc<dyn Progress>>,
     /// Only these cards (paths relative to the root).

@@ -53,7 +53,7 @@ impl Session {
         } else {
             store::open(&project.root)
         };
-        let disk = Arc::new(Disk::new(&project.root));
+        let disk = Arc::new(Disk::new(&project.root, options.reader.clone()));
         let db = Database::new(disk.clone(), options.observer.clone());
         let mut session = Session {
             project,

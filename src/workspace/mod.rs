@@ -14,6 +14,7 @@ use kbc_queries::parse::problem::Problem;
 use kbc_queries::parse::settings::{self, ChunkerKind, Collection, Origins, Settings};
 use kbc_queries::text::lines::LineIndex;
 
+pub mod apart;
 pub mod context;
 pub mod discover;
 pub mod disk;

@@ -10,6 +10,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub mod apart;
 mod csv;
 mod encoding;
 mod html;
