@@ -27,27 +27,31 @@ command -v "$KB" >/dev/null || fail "there is no program $KB"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# check NAME ARGUMENTS: runs kb check, shows what it prints, and expects exit status 1.
+# check NAME: runs kb check, keeps what it prints, and expects exit status 1.
 check() {
-    name=$1
-    shift
-    echo
-    echo "\$ kb check $*"
     status=0
-    "$KB" --project "$example" check "$@" >"$work/$name" 2>"$work/$name.stats" || status=$?
-    cat "$work/$name" "$work/$name.stats"
-    [ "$status" -eq 1 ] || fail "kb check ended with status $status, not with 1"
+    "$KB" --project "$example" check --stats >"$work/$1" 2>"$work/$1.stats" || status=$?
+    cat "$work/$1" "$work/$1.stats" >"$work/all"
+    [ "$status" -eq 1 ] || {
+        cat "$work/all"
+        fail "kb check ended with status $status, not with 1"
+    }
 }
 
 "$KB" --project "$example" clean >/dev/null
 
+echo '$ kb check --stats'
 check first
+cat "$work/all"
 grep -q 'CACG-VERIFY-001' "$work/first" || fail "the wrong citation was not reported"
-grep -q '67 verified.* 1 failed' "$work/first" || fail "not just one citation failed"
+grep -q ' 67 verified.* 1 failed' "$work/first" || fail "not just one citation failed"
 
-check second --stats
+echo
+echo '$ kb check --stats                  # again: the same report, and'
+check second
 cmp -s "$work/first" "$work/second" || fail "the second check printed something else"
 grep -q ' 0 derivations' "$work/second.stats" || fail "the second check derived something again"
+cat "$work/second.stats"
 
 echo
 echo "Seen: 67 of 68 citations verified; the one that is wrong on purpose found, with the page that"
