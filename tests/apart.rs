@@ -22,7 +22,10 @@ fn a_decompression_bomb_is_a_damaged_source_and_the_run_goes_on() {
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");
-    let findings: Vec<&str> = text.lines().filter(|line| line.contains(" CACG-")).collect();
+    let findings: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains(" CACG-"))
+        .collect();
     let [finding] = findings.as_slice() else {
         panic!("one finding, about the bomb alone:\n{text}");
     };

@@ -49,11 +49,15 @@ struct SourceJob {
     key: Fingerprint,
 }
 
+/// A citation's place in the card, and the names it mentions: the source, and the one that the
+/// chunk id begins with if that is another.
+type Mention = (usize, Option<Arc<str>>, Option<Arc<str>>);
+
 /// What a job found out in its first pass.
 struct Parsed {
     report: CardReport,
-    /// Per citation: place in the card, and the names it mentions.
-    citations: Vec<(usize, Option<Arc<str>>, Option<Arc<str>>)>,
+    /// Per citation.
+    citations: Vec<Mention>,
     /// Citations that have to be checked.
     stale: Vec<u32>,
 }
@@ -605,11 +609,7 @@ impl Circumstances<'_> {
         }) && self.reading_key(entry.reading.as_deref()) == entry.reading_key
     }
 
-    fn stale_citations(
-        &self,
-        job: &Job,
-        citations: &[(usize, Option<Arc<str>>, Option<Arc<str>>)],
-    ) -> Vec<u32> {
+    fn stale_citations(&self, job: &Job, citations: &[Mention]) -> Vec<u32> {
         (0u32..)
             .zip(citations)
             .filter(|(index, (_, source, other))| {

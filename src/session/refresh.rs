@@ -178,16 +178,14 @@ impl Session {
         let paranoid = self.options.paranoid;
         let mut sources = Vec::new();
         let mut cards = Vec::new();
-        let mut others: BTreeMap<Arc<str>, OtherState> = BTreeMap::new();
-        for (path, stored) in last.others {
-            others.insert(
-                path,
-                OtherState {
-                    file: stored.file,
-                    dirty: false,
-                },
-            );
-        }
+        let others: BTreeMap<Arc<str>, OtherState> = last
+            .others
+            .into_iter()
+            .map(|(path, stored)| {
+                let file = stored.file;
+                (path, OtherState { file, dirty: false })
+            })
+            .collect();
         for found in discovery.files {
             match found.role {
                 Role::Source(collection) => {
@@ -245,24 +243,17 @@ impl Session {
                 }
             }
         }
-        for path in last.sources.keys() {
-            self.lost.insert((0, bucket_of(path)));
-        }
-        for path in last.cards.keys() {
-            self.lost.insert((1, bucket_of(path)));
-        }
+        let sources_left = last.sources.keys().map(|path| (0, bucket_of(path)));
+        let cards_left = last.cards.keys().map(|path| (1, bucket_of(path)));
+        self.lost.extend(sources_left.chain(cards_left));
         // A file that is gone keeps its input in the graph, which must hear that it is gone.
-        for (path, input) in last.source_inputs {
-            self.gone_sources.insert(path, input);
-        }
+        self.gone_sources.extend(last.source_inputs);
         for (path, state) in &mut sources {
             if state.input.is_none() {
                 state.input = self.gone_sources.remove(path);
             }
         }
-        for (path, input) in last.card_inputs {
-            self.gone_cards.insert(path, input);
-        }
+        self.gone_cards.extend(last.card_inputs);
         for (path, state) in &mut cards {
             if state.input.is_none() {
                 state.input = self.gone_cards.remove(path);

@@ -1,8 +1,8 @@
 //! A document to its chunks: the pieces that citations pin.
 //!
-//! Three chunkers. [`cacg`] reproduces the card-graph contract byte for byte; its chunks are text
-//! in the contract's normal form. [`window`] cuts running text into overlapping pieces of bounded
-//! length along the document's structure, [`unit`] keeps authored units (a row, a section, a rule)
+//! Three chunkers. `cacg` reproduces the card-graph contract byte for byte; its chunks are text
+//! in the contract's normal form. `window` cuts running text into overlapping pieces of bounded
+//! length along the document's structure, `unit` keeps authored units (a row, a section, a rule)
 //! whole; their chunks are exact slices of the committed text. No chunk of these two begins or
 //! ends inside a grapheme, a word or a number, and every character that is not white space is in
 //! at least one chunk.
