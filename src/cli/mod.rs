@@ -24,6 +24,7 @@ mod init;
 mod output;
 mod progress;
 mod prove;
+mod quote;
 mod root;
 
 /// A compiler for knowledge bases: it checks that every quote in every card stands in the source
@@ -82,6 +83,7 @@ enum Command {
     Check(check::Arguments),
     Fix(fix::Arguments),
     Freshness(freshness::Arguments),
+    Quote(quote::Arguments),
     Root(root::Arguments),
     Prove(prove::Arguments),
     VerifyProof(prove::VerifyArguments),
@@ -223,6 +225,7 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&world, &arguments),
         Command::Fix(arguments) => fix::run(&world, &arguments),
         Command::Freshness(arguments) => freshness::run(&world, &arguments),
+        Command::Quote(arguments) => quote::run(&world, &arguments),
         Command::Root(arguments) => root::run(&world, &arguments),
         Command::Prove(arguments) => prove::run(&world, &arguments),
         Command::VerifyProof(arguments) => prove::verify(&world, &arguments),
