@@ -14,6 +14,7 @@ use crate::workspace::Project;
 
 mod build;
 mod check;
+mod cite;
 mod clean;
 mod completions;
 mod config;
@@ -82,6 +83,7 @@ enum Command {
     Build(build::Arguments),
     Check(check::Arguments),
     Fix(fix::Arguments),
+    Cite(cite::Arguments),
     Freshness(freshness::Arguments),
     Quote(quote::Arguments),
     Root(root::Arguments),
@@ -231,6 +233,7 @@ pub fn main() -> ExitCode {
         Command::VerifyProof(arguments) => prove::verify(&world, &arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Config(arguments) => config::run(&world, &arguments),
+        Command::Cite(arguments) => cite::run(&world, &arguments),
         Command::Clean(arguments) => clean::run(&world, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => completions::man(&arguments),

@@ -23,6 +23,7 @@ use crate::workspace::context::Context;
 use crate::workspace::disk::Disk;
 
 mod answers;
+mod cite;
 pub mod database;
 mod derive;
 mod keys;
@@ -32,6 +33,7 @@ mod store;
 mod update;
 
 pub use self::answers::Authorities;
+pub use self::cite::Cited;
 pub use self::database::{Database, Observer};
 pub use self::keys::{chunk_params, derivation_name};
 pub use self::report::Report;
