@@ -25,6 +25,7 @@ use crate::workspace::disk::Disk;
 mod answers;
 pub mod database;
 mod derive;
+mod given;
 mod keys;
 mod refresh;
 mod report;
