@@ -25,6 +25,7 @@
 //! {{id spec "words"}}          the id of the chunk of `spec` that holds the words
 //! {{hash spec "words"}}        its hash
 //! {{file-hash a.md}}           SHA-256 of a file
+//! {{xref /Root 1 0 R}}         a PDF's table of the objects so far, and a trailer with these entries
 //! ```
 
 use std::fs::{self, File};
@@ -211,11 +212,30 @@ fn expand(folder: &Path, text: &str) -> String {
             .unwrap_or_default()
             .chars()
             .count();
-        out.push_str(&fill(folder, inside, indent));
+        let filled = match inside.strip_prefix("xref ") {
+            Some(trailer) => xref(&out, trailer),
+            None => fill(folder, inside, indent),
+        };
+        out.push_str(&filled);
         rest = after;
     }
     out.push_str(rest);
     out
+}
+
+/// The end of a PDF whose objects `before` holds, numbered from 1 in their order.
+fn xref(before: &str, trailer: &str) -> String {
+    let offsets: Vec<usize> = before
+        .match_indices(" 0 obj")
+        .map(|(at, _)| before[..at].rfind('\n').map_or(0, |line| line + 1))
+        .collect();
+    let size = offsets.len() + 1;
+    let mut table = format!("xref\n0 {size}\n0000000000 65535 f \n");
+    for offset in offsets {
+        table.push_str(&format!("{offset:010} 00000 n \n"));
+    }
+    let start = before.len();
+    format!("{table}trailer\n<< /Size {size} {trailer} >>\nstartxref\n{start}\n%%EOF")
 }
 
 fn fill(folder: &Path, inside: &str, indent: usize) -> String {
