@@ -3,7 +3,9 @@
 //! A cue never decides. It is shown with its sentence, because whether it governs the quote is for a
 //! reader to say.
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::chars;
 use super::lexicon;
@@ -16,17 +18,74 @@ const NEGATION_REACH: usize = 4;
 
 /// Single words that attribute or deny, wherever they stand in the sentence before the quote.
 const WORDS: &[&str] = &[
-    "allegedly", "alleged", "alleges", "allege", "purportedly", "purported", "supposedly", "supposed", "reportedly",
-    "falsely", "false", "untrue", "wrongly", "mistakenly", "myth", "misconception", "hypothesis", "hypothesised",
-    "hypothesized", "hypothetically", "hyp", "claims", "claimed", "claim", "claiming", "believed", "believes",
-    "assumed", "assumes", "assume", "speculated", "denies", "denied", "deny", "denying", "refuted", "refutes",
-    "disputed", "disputes", "rejected", "rejects", "doubts", "doubted", "retracted", "accused", "rumoured",
-    "rumored", "pretended", "whether", "angeblich", "vermeintlich", "fälschlich", "prétendument", "supuestamente",
+    "allegedly",
+    "alleged",
+    "alleges",
+    "allege",
+    "purportedly",
+    "purported",
+    "supposedly",
+    "supposed",
+    "reportedly",
+    "falsely",
+    "false",
+    "untrue",
+    "wrongly",
+    "mistakenly",
+    "myth",
+    "misconception",
+    "hypothesis",
+    "hypothesised",
+    "hypothesized",
+    "hypothetically",
+    "hyp",
+    "claims",
+    "claimed",
+    "claim",
+    "claiming",
+    "believed",
+    "believes",
+    "assumed",
+    "assumes",
+    "assume",
+    "speculated",
+    "denies",
+    "denied",
+    "deny",
+    "denying",
+    "refuted",
+    "refutes",
+    "disputed",
+    "disputes",
+    "rejected",
+    "rejects",
+    "doubts",
+    "doubted",
+    "retracted",
+    "accused",
+    "rumoured",
+    "rumored",
+    "pretended",
+    "whether",
+    "angeblich",
+    "vermeintlich",
+    "fälschlich",
+    "prétendument",
+    "supuestamente",
 ];
 
 /// Words after the quote that deny it.
 const AFTER: &[&str] = &[
-    "false", "untrue", "wrong", "refuted", "disproved", "disproven", "retracted", "denied", "mistaken", "incorrect",
+    "false",
+    "untrue",
+    "wrong",
+    "refuted",
+    "disproved",
+    "disproven",
+    "retracted",
+    "denied",
+    "mistaken",
+    "incorrect",
     "myth",
 ];
 
@@ -39,25 +98,36 @@ pub(super) fn find(text: &str, span: &Range<usize>) -> Option<Flag> {
     Some(Flag::Cue { sentence, cue })
 }
 
+static WORD_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| WORDS.iter().copied().collect());
+
 fn before_cue(before: &str) -> Option<String> {
-    for word in lexicon::words(before) {
-        if WORDS.contains(&word.to_lowercase().as_str()) {
-            return Some(word.to_owned());
-        }
+    let mut buffer = String::new();
+    if let Some(word) =
+        lexicon::words(before).find(|word| WORD_SET.contains(lexicon::lower(word, &mut buffer)))
+    {
+        return Some(word.to_owned());
     }
     // A bare negation governs only what follows it in the same clause.
-    let clause = before.rsplit([',', ';', ':', '—', '(', ')']).next().unwrap_or(before);
+    let clause = before
+        .rsplit([',', ';', ':', '—', '(', ')'])
+        .next()
+        .unwrap_or(before);
     let words: Vec<&str> = lexicon::words(clause).collect();
-    let near = words.get(words.len().saturating_sub(NEGATION_REACH)..).unwrap_or(&[]);
+    let near = words
+        .get(words.len().saturating_sub(NEGATION_REACH)..)
+        .unwrap_or(&[]);
     let negation = near.iter().copied().find(|word| {
-        let lower = word.to_lowercase().replace('’', "'");
-        lexicon::is_negation(&lower) && lower != "only"
+        let lower = lexicon::lower(word, &mut buffer);
+        lexicon::is_negation(lower) && lower != "only"
     });
-    negation.or_else(|| clause.contains("false that").then_some("false that")).map(str::to_owned)
+    negation.map(str::to_owned)
 }
 
 fn after_cue(after: &str) -> Option<String> {
-    lexicon::words(after).find(|word| AFTER.contains(&word.to_lowercase().as_str())).map(str::to_owned)
+    let mut buffer = String::new();
+    lexicon::words(after)
+        .find(|word| AFTER.contains(&lexicon::lower(word, &mut buffer)))
+        .map(str::to_owned)
 }
 
 /// The sentence that holds `span`, within reach.
@@ -78,8 +148,12 @@ fn sentence_around(text: &str, span: &Range<usize>) -> Range<usize> {
         start = from + at;
         later = Some(c);
     }
-    start += text.get(start..span.start).map_or(0, |lead| lead.len() - lead.trim_start().len());
-    let ended = text.get(..span.end).is_some_and(|text| text.ends_with(['.', '!', '?', '。', '！', '？']));
+    start += text
+        .get(start..span.start)
+        .map_or(0, |lead| lead.len() - lead.trim_start().len());
+    let ended = text
+        .get(..span.end)
+        .is_some_and(|text| text.ends_with(['.', '!', '?', '。', '！', '？']));
     let mut end = span.end;
     if !ended {
         let mut chars = after.char_indices().peekable();
@@ -89,7 +163,9 @@ fn sentence_around(text: &str, span: &Range<usize>) -> Range<usize> {
                 break;
             }
             end = span.end + at + c.len_utf8();
-            if matches!(c, '.' | '!' | '?') && next.is_none_or(chars::is_space) || matches!(c, '。' | '！' | '？') {
+            if matches!(c, '.' | '!' | '?') && next.is_none_or(chars::is_space)
+                || matches!(c, '。' | '！' | '？')
+            {
                 break;
             }
         }

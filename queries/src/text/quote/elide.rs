@@ -5,9 +5,10 @@
 
 use std::ops::Range;
 
-use super::check;
 use super::evidence::Evidence;
 use super::fold::Folded;
+use super::places;
+use super::variants;
 use super::verdict::{Flag, Foldings, MatchClass, Verdict};
 use super::walk::Hit;
 use super::{Matcher, Options, Profile, Quote, chars, lexicon};
@@ -70,8 +71,8 @@ fn mark_len(rest: &str) -> Option<usize> {
 }
 
 /// A place for a segment and the place of the segment before it in the best chain so far.
-struct Link {
-    hit: Hit,
+struct Link<'a> {
+    hit: &'a Hit,
     before: Option<usize>,
 }
 
@@ -81,7 +82,19 @@ pub(super) enum Elided {
     Verdict(Verdict),
     /// It marks omissions, but a segment proves too little.
     SegmentTooShort,
-    /// It is not an elided quote, or does not stand there.
+    /// All segments stand there, but not so that they make one quote.
+    Refused {
+        /// From the first segment on.
+        span: Range<usize>,
+        /// What decides.
+        decides: &'static str,
+    },
+    /// A segment does not stand there.
+    Missing {
+        /// Its words.
+        segment: String,
+    },
+    /// It is not an elided quote.
     No,
 }
 
@@ -104,51 +117,85 @@ pub(super) fn check(
         return Elided::SegmentTooShort;
     }
     let passage = matcher.passage();
-    let mut places = Vec::with_capacity(segments.len());
+    let mut found = Vec::with_capacity(segments.len());
     for segment in &segments {
         let hits = locate(matcher, segment);
         if hits.is_empty() {
-            return Elided::No;
+            return Elided::Missing {
+                segment: (*segment).to_owned(),
+            };
         }
-        places.push(hits);
+        found.push(hits);
     }
-    let on_pages =
-        |hit: &Hit| passage.window.start <= hit.span.start && hit.span.end <= passage.window.end;
-    let inside = places
-        .iter()
-        .map(|hits| hits.iter().filter(|hit| on_pages(hit)).cloned().collect())
-        .collect();
-    let chains = chains(matcher, inside);
-    if chains.is_empty() {
-        return match self::chains(matcher, places).into_iter().next() {
-            Some(chain) => {
-                let spans = chain.into_iter().map(|hit| hit.span).collect();
-                Elided::Verdict(Verdict::found(
-                    MatchClass::OutsidePages,
-                    Foldings::NONE,
-                    spans,
-                    false,
-                    Vec::new(),
-                    true,
-                ))
+    let on_pages = Limits {
+        pages: true,
+        gaps: true,
+    };
+    let chains = chains(matcher, &found, on_pages);
+    if !chains.is_empty() {
+        return Elided::Verdict(settle(matcher, quote, options, chains));
+    }
+    let spans_of = |limits: Limits| -> Option<Vec<Range<usize>>> {
+        let chain = self::chains(matcher, &found, limits).into_iter().next()?;
+        Some(chain.into_iter().map(|hit| hit.span).collect())
+    };
+    if let Some(spans) = spans_of(Limits {
+        pages: false,
+        gaps: true,
+    }) {
+        let class = MatchClass::OutsidePages;
+        return Elided::Verdict(Verdict::found(
+            class,
+            Foldings::NONE,
+            spans,
+            false,
+            Vec::new(),
+            true,
+        ));
+    }
+    let first = found
+        .first()
+        .and_then(|hits| hits.first())
+        .map_or(0..0, |hit| hit.span.clone());
+    match spans_of(Limits {
+        pages: false,
+        gaps: false,
+    }) {
+        Some(spans) => {
+            let end = spans.last().map_or(first.end, |span| span.end);
+            let start = spans.first().map_or(first.start, |span| span.start);
+            let long = spans.windows(2).any(|pair| match pair {
+                [left, right] => is_long(passage.text.get(left.end..right.start).unwrap_or("")),
+                _ => false,
+            });
+            let decides = if long {
+                "leaves out more than 400 characters between two segments"
+            } else {
+                "leaves out the heading of another section"
+            };
+            Elided::Refused {
+                span: start..end,
+                decides,
             }
-            None => Elided::No,
-        };
+        }
+        None => Elided::Refused {
+            span: first,
+            decides: "has all its segments in the source, but not in this order within the cited chunk",
+        },
     }
-    Elided::Verdict(settle(matcher, quote, options, chains))
 }
 
 /// All places of one segment, as it stands or without the comma at its end.
 fn locate(matcher: &Matcher<'_>, segment: &str) -> Vec<Hit> {
     let found = |text: &str| -> Vec<Hit> {
-        let mut hits = check::exact_hits(matcher, text);
+        let mut hits = places::exact_hits(matcher, text);
         if hits.is_empty() {
-            hits = check::normalized_hits(matcher, &Folded::new(text, true));
+            hits = places::normalized_hits(matcher, &Folded::new(text, true));
         }
         if hits.is_empty()
-            && let Some(edited) = check::with_insertions(Folded::new(text, true))
+            && let Some(edited) = variants::with_insertions(Folded::new(text, true))
         {
-            hits = check::normalized_hits(matcher, &edited);
+            hits = places::normalized_hits(matcher, &edited);
         }
         hits
     };
@@ -168,20 +215,29 @@ fn locate(matcher: &Matcher<'_>, segment: &str) -> Vec<Hit> {
     }
 }
 
+/// What a chain must keep to.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// All segments lie on the cited pages.
+    pages: bool,
+    /// Gaps are short and within a section.
+    gaps: bool,
+}
+
 /// One chain for each place at which the last segment can end a valid one.
-fn chains(matcher: &Matcher<'_>, places: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
+fn chains(matcher: &Matcher<'_>, found: &[Vec<Hit>], limits: Limits) -> Vec<Vec<Hit>> {
     let passage = matcher.passage();
-    let mut rows: Vec<Vec<Link>> = Vec::with_capacity(places.len());
-    for hits in places {
+    let window = &passage.window;
+    let mut rows: Vec<Vec<Link<'_>>> = Vec::with_capacity(found.len());
+    for hits in found {
+        let hits = hits.iter().filter(|hit| {
+            !limits.pages || window.start <= hit.span.start && hit.span.end <= window.end
+        });
         let mut row = Vec::new();
         match rows.last() {
             None => {
-                let begins = |hit: &Hit| passage.cited.contains(&hit.span.start);
-                row.extend(
-                    hits.into_iter()
-                        .filter(begins)
-                        .map(|hit| Link { hit, before: None }),
-                );
+                let begins = |hit: &&Hit| passage.cited.contains(&hit.span.start);
+                row.extend(hits.filter(begins).map(|hit| Link { hit, before: None }));
             }
             Some(previous) => {
                 let mut next = 0;
@@ -198,7 +254,7 @@ fn chains(matcher: &Matcher<'_>, places: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
                     let gap = previous
                         .get(before)
                         .map(|link| link.hit.span.end..hit.span.start);
-                    if gap.is_some_and(|gap| is_valid_gap(passage.text, gap)) {
+                    if !limits.gaps || gap.is_some_and(|gap| is_valid_gap(passage.text, gap)) {
                         row.push(Link {
                             hit,
                             before: Some(before),
@@ -230,13 +286,12 @@ fn chains(matcher: &Matcher<'_>, places: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
 }
 
 fn is_valid_gap(text: &str, gap: Range<usize>) -> bool {
-    if gap.len() > LONGEST_GAP * 4 {
-        return false;
-    }
-    let Some(gap) = text.get(gap) else {
-        return false;
-    };
-    gap.chars().count() <= LONGEST_GAP && !crosses_heading(gap)
+    text.get(gap)
+        .is_some_and(|gap| !is_long(gap) && !crosses_heading(gap))
+}
+
+fn is_long(gap: &str) -> bool {
+    gap.len() > LONGEST_GAP * 4 || gap.chars().count() > LONGEST_GAP
 }
 
 /// Whether a new section begins within the gap.
@@ -275,7 +330,7 @@ fn settle(
             })
         })
         .collect();
-    let beside = check::in_context(matcher, quote, &ends);
+    let beside = places::in_context(matcher, quote, &ends);
     if beside.iter().any(|&beside| beside) {
         let mut beside = beside.into_iter();
         chains.retain(|_| beside.next().unwrap_or(false));

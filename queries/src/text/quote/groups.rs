@@ -197,7 +197,12 @@ fn superscript(folded: &Folded<'_>, at: usize) -> Option<Range<usize>> {
     {
         return None;
     }
-    let before = at.checked_sub(1)?;
+    // The white space before it goes with it.
+    let mut before = at.checked_sub(1)?;
+    let spaced = folded.items.get(before).is_some_and(is_gap);
+    if spaced {
+        before = before.checked_sub(1)?;
+    }
     let last = folded.char(before)?;
     let end = at
         + 1
@@ -207,17 +212,17 @@ fn superscript(folded: &Folded<'_>, at: usize) -> Option<Range<usize>> {
                 .is_some_and(|item| item.kind == Kind::ScriptEnd),
         );
     let after_word = last.is_lowercase() && {
-        let word = word_before(folded, at);
+        let word = word_before(folded, before + 1);
         word.chars().count() >= 4
             && word.chars().all(char::is_alphabetic)
-            && !lexicon::is_unit(&word)
+            && !lexicon::takes_exponent(&word)
     };
     let after_mark = matches!(last, '.' | ',' | ';' | ')' | '"' | '!' | '?')
         // `1.²` and `(x)²` are numbers.
         && before.checked_sub(1).and_then(|index| folded.char(index)).is_some_and(|c| c.is_lowercase())
         && last != ')';
     let apart = folded.char(end).is_none_or(|c| !chars::is_wordish(c));
-    ((after_word || after_mark) && apart).then_some(at..end)
+    ((after_word || after_mark) && apart).then_some(at - usize::from(spaced)..end)
 }
 
 /// A bare number glued to the end of a lower-case word: `affected12 in`.
@@ -261,7 +266,8 @@ fn word_before(folded: &Folded<'_>, index: usize) -> String {
     let letters: Vec<char> = items
         .iter()
         .rev()
-        .skip_while(|item| item.kind == Kind::Superscript)
+        // A hyphen at a line end is inside the word.
+        .filter(|item| !(item.may_vanish && item.char().is_none() && item.kind != Kind::SoftSpace))
         .take(40)
         .map_while(|item| {
             item.char()
@@ -271,6 +277,8 @@ fn word_before(folded: &Folded<'_>, index: usize) -> String {
     letters.into_iter().rev().collect()
 }
 
+/// Longest running header, in bytes.
+const MOST_BYTES: usize = 400;
 /// Most words of a running header.
 const MOST_WORDS: usize = 12;
 /// Most pieces of furniture in a row: a footer, a page number, a header.
@@ -300,8 +308,9 @@ fn paragraphs(folded: &Folded<'_>) -> Vec<Group> {
             ranges.get(index),
             ranges.get(index + run - 1),
         ) && interrupts(
-            text.get(before.clone()),
-            text.get(after.clone()),
+            folded,
+            before,
+            after,
             text.get(first.start..last.end)
                 .is_some_and(|inner| inner.contains(|c: char| c.is_numeric())),
         ) {
@@ -356,7 +365,10 @@ fn split_paragraphs(text: &str) -> Vec<Range<usize>> {
 
 /// Whether a paragraph or line can be a running header, footer or page number.
 fn is_furniture(text: &str) -> bool {
-    if text.len() > 400 || text.contains(['|', '\t']) || text.ends_with([':', '?', '!', ';', ',']) {
+    if text.len() > MOST_BYTES
+        || text.contains(['|', '\t'])
+        || text.ends_with([':', '?', '!', ';', ','])
+    {
         return false;
     }
     let words = text.split_whitespace().count();
@@ -380,74 +392,91 @@ fn is_furniture(text: &str) -> bool {
 /// Whether `before` breaks off within a sentence that `after` goes on with.
 ///
 /// A list of short items is text ("sugar", "Salt", "flour"); what is `numbered` is less likely to be one.
-fn interrupts(before: Option<&str>, after: Option<&str>, numbered: bool) -> bool {
+fn interrupts(
+    folded: &Folded<'_>,
+    before: &Range<usize>,
+    after: &Range<usize>,
+    numbered: bool,
+) -> bool {
     let least = if numbered { 2 } else { 4 };
-    let long = |text: Option<&str>| {
-        text.is_some_and(|text| {
+    let long = |range: &Range<usize>| {
+        folded.text.get(range.clone()).is_some_and(|text| {
             text.split_whitespace().take(least).count() >= least
                 || text.chars().any(chars::is_spaceless)
         })
     };
-    interrupts_line(before, after) && long(before) && long(after)
+    is_mid_sentence(folded, before.end, after.start) && long(before) && long(after)
+}
+
+/// Whether what ends at byte `before` goes on at byte `after`: no full stop there, no capital here.
+fn is_mid_sentence(folded: &Folded<'_>, before: usize, after: usize) -> bool {
+    let earlier = folded.items.get(..folded.index_of(before)).unwrap_or(&[]);
+    let ends = earlier
+        .iter()
+        .rev()
+        .find(|item| !is_gap(item))
+        .and_then(Item::char)
+        .is_some_and(|c| chars::is_wordish(c) || matches!(c, ',' | ']'));
+    let later = folded.items.get(folded.index_of(after)..).unwrap_or(&[]);
+    let goes_on = later
+        .iter()
+        .find(|item| !is_gap(item))
+        .and_then(Item::char)
+        .is_some_and(|c| c.is_alphabetic() && !c.is_uppercase());
+    ends && goes_on
 }
 
 /// The last line of a page and the first one of the next, where they read as furniture.
 fn page_edges(folded: &Folded<'_>, page_starts: &[usize]) -> Vec<Group> {
     let text = folded.text;
     let feeds = memchr::memchr_iter(0x0c, text.as_bytes()).map(|at| at + 1);
+    let mut starts: Vec<usize> = page_starts.iter().copied().chain(feeds).collect();
+    starts.sort_unstable();
     let mut found = Vec::new();
-    for start in page_starts.iter().copied().chain(feeds) {
-        let (Some(before), Some(after)) = (text.get(..start), text.get(start..)) else {
+    let mut reached = 0;
+    for start in starts {
+        // Empty pages are one page break.
+        if start < reached || !text.is_char_boundary(start) {
             continue;
-        };
-        let trimmed = before.trim_end();
-        let footer = trimmed.rfind('\n').map_or(0, |at| at + 1)..trimmed.len();
-        let header_start = start + (after.len() - after.trim_start().len());
+        }
+        let header_start = start
+            + text
+                .get(start..)
+                .map_or(0, |rest| rest.len() - rest.trim_start().len());
+        reached = header_start;
+        let footer_end = text
+            .get(..start)
+            .map_or(0, |before| before.trim_end().len());
+        let reach = text.floor_char_boundary(footer_end.saturating_sub(MOST_BYTES));
+        let footer_start = text
+            .get(reach..footer_end)
+            .and_then(|line| line.rfind('\n'))
+            .map(|at| reach + at + 1);
+        let limit = text.floor_char_boundary((header_start + MOST_BYTES).min(text.len()));
         let header_end = text
-            .get(header_start..)
+            .get(header_start..limit)
             .and_then(|rest| rest.find('\n'))
-            .map_or(text.len(), |len| header_start + len);
-        let header = header_start..header_end;
-        let line = |range: &Range<usize>| {
+            .map(|len| header_start + len);
+        let line = |start: Option<usize>, end: Option<usize>| {
+            let range = start?..end?;
             text.get(range.clone())
-                .map(str::trim)
-                .filter(|line| is_page_line(line))
+                .is_some_and(|line| is_page_line(line.trim()))
+                .then_some(range)
         };
-        let has_footer = line(&footer).is_some();
-        let has_header = line(&header).is_some();
-        let upper = if has_footer {
-            text.get(..footer.start)
-        } else {
-            Some(trimmed)
-        }
-        .map(str::trim_end);
-        let lower = if has_header {
-            text.get(header.end..)
-        } else {
-            text.get(header.start..)
-        }
-        .map(str::trim_start);
-        if !interrupts_line(upper, lower) {
-            continue;
-        }
-        if has_footer {
-            found.push(cover(folded, footer));
-        }
-        if has_header {
-            found.push(cover(folded, header));
+        let footer = line(footer_start, Some(footer_end));
+        let header = line(Some(header_start), header_end);
+        let before = footer.as_ref().map_or(footer_end, |line| line.start);
+        let after = header.as_ref().map_or(header_start, |line| line.end);
+        if is_mid_sentence(folded, before, after) {
+            found.extend(
+                footer
+                    .into_iter()
+                    .chain(header)
+                    .map(|range| cover(folded, range)),
+            );
         }
     }
     found
-}
-
-fn interrupts_line(upper: Option<&str>, lower: Option<&str>) -> bool {
-    let ends = upper
-        .and_then(|text| text.chars().next_back())
-        .is_some_and(|c| chars::is_wordish(c) || c == ',');
-    let goes_on = lower
-        .and_then(|text| text.chars().next())
-        .is_some_and(|c| c.is_alphabetic() && !c.is_uppercase());
-    ends && goes_on
 }
 
 /// Furniture that is not set off by blank lines must also look like a title or a page number.

@@ -1,5 +1,8 @@
 //! Words that carry more weight than others when a quote is checked.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::chars;
 
 /// Negations and exceptions. What a quote leaves out must not hold one of these.
@@ -82,20 +85,49 @@ const NEGATING_CHARACTERS: &[char] = &[
     '不', '没', '沒', '无', '無', '非', '未', '否', '勿', '莫', '除',
 ];
 
-/// Whether `word`, lower case with straight apostrophes, negates or excepts.
+static NEGATION_SET: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| NEGATIONS.iter().copied().collect());
+
+/// Whether `word`, as [`lower`] writes it, negates or excepts.
 pub(super) fn is_negation(word: &str) -> bool {
-    NEGATIONS.contains(&word) || word.ends_with("n't")
+    NEGATION_SET.contains(word) || word.ends_with("n't")
+}
+
+/// Writes `word` into `buffer` in lower case with straight apostrophes.
+pub(super) fn lower<'b>(word: &str, buffer: &'b mut String) -> &'b str {
+    buffer.clear();
+    if word.is_ascii() {
+        buffer.push_str(word);
+        buffer.make_ascii_lowercase();
+    } else {
+        buffer.extend(
+            word.chars()
+                .flat_map(char::to_lowercase)
+                .map(|c| if c == '’' { '\'' } else { c }),
+        );
+    }
+    buffer
 }
 
 /// The negations and exceptions of `text`, in order.
 pub(super) fn negations(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for word in words(text) {
-        let lower = word.to_lowercase().replace('’', "'");
-        if is_negation(&lower)
-            || word.chars().any(|c| NEGATING_CHARACTERS.contains(&c))
-            || lower.ends_with("ません")
+    let mut buffer = String::new();
+    let mut words = words(text).peekable();
+    while let Some(word) = words.next() {
+        // "No 5" counts.
+        if word == "No"
+            && words
+                .peek()
+                .is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()))
         {
+            continue;
+        }
+        let lower = lower(word, &mut buffer);
+        let wide = !word.is_ascii()
+            && (word.chars().any(|c| NEGATING_CHARACTERS.contains(&c))
+                || lower.ends_with("ません"));
+        if wide || is_negation(lower) {
             found.push(word.to_owned());
         }
     }
@@ -160,9 +192,10 @@ pub(super) fn weighs(word: &str) -> bool {
         "if",
         "or",
     ];
-    let lower = word.to_lowercase().replace('’', "'");
-    is_negation(&lower)
-        || MODALS.contains(&lower.as_str())
+    let mut buffer = String::new();
+    let lower = lower(word, &mut buffer);
+    is_negation(lower)
+        || MODALS.contains(&lower)
         || word
             .chars()
             .any(|c| chars::is_digit(c) || NEGATING_CHARACTERS.contains(&c))
@@ -171,6 +204,13 @@ pub(super) fn weighs(word: &str) -> bool {
 /// Words after which a number in brackets is a value and not a reference.
 pub(super) fn introduces_value(word: &str) -> bool {
     const WORDS: &[&str] = &[
+        "the",
+        "a",
+        "an",
+        "these",
+        "those",
+        "all",
+        "every",
         "range",
         "ranges",
         "interval",
@@ -402,6 +442,15 @@ pub(super) fn is_unit(word: &str) -> bool {
         "rad",
     ];
     UNITS.contains(&word.to_lowercase().as_str())
+}
+
+/// Whether a superscript after `word` is an exponent: units, and the letters of formulas.
+pub(super) fn takes_exponent(word: &str) -> bool {
+    const LETTERS: &[&str] = &[
+        "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "theta", "kappa", "lambda", "sigma",
+        "omega",
+    ];
+    is_unit(word) || LETTERS.contains(&word.to_lowercase().as_str())
 }
 
 /// Whether a quote may begin with `word` although the case of its first letter differs.

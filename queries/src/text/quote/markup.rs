@@ -130,6 +130,11 @@ impl Scan<'_> {
                     self.push(at..at + 1, Stand::Nothing);
                     2
                 }
+                // A line break that is meant.
+                b'\\' if self.byte(at + 1) == Some(b'\n') => {
+                    self.push(at..at + 1, Stand::Nothing);
+                    1
+                }
                 b'`' => {
                     self.push(at..at + 1, Stand::Nothing);
                     1
@@ -206,7 +211,9 @@ impl Scan<'_> {
         let before = self.before(at);
         let after = self.after(at + run);
         let word_before = before.is_some_and(chars::is_wordish);
-        let word_after = after.is_some_and(chars::is_wordish);
+        // A superscript marker may follow the mark at once.
+        let word_after =
+            after.is_some_and(|c| chars::is_wordish(c) && !chars::is_superscript_digit(c));
         let opens = !word_before && after.is_some_and(|c| !chars::is_space(c));
         let closes = !word_after && before.is_some_and(|c| !chars::is_space(c));
         match (byte, run) {

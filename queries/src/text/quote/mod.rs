@@ -13,15 +13,23 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+mod assign;
 mod boundary;
 mod chars;
 mod check;
+mod cue;
 mod elide;
 mod evidence;
 mod fold;
+mod fuzzy;
 mod groups;
 mod lexicon;
 mod markup;
+mod nearest;
+mod places;
+mod script;
+mod tokens;
+mod variants;
 mod verdict;
 mod walk;
 
@@ -128,8 +136,14 @@ impl<'a> Matcher<'a> {
         check::check(self, quote, options)
     }
 
+    /// Says how several quotes of one citation stand in the passage, in the order in which they are
+    /// given: one that is ambiguous alone is settled where its neighbours leave only one place for it.
+    pub fn check_all(&self, quotes: &[Quote<'_>], options: Options) -> Vec<Verdict> {
+        assign::check_all(self, quotes, options)
+    }
+
     /// All places where `quote` stands exactly or normalized, at word boundaries and with its context,
-    /// in order. For a caller who wants to know whether it stands uniquely elsewhere in a document.
+    /// in order, that begin in the cited chunk and lie on the cited pages. For a caller who wants to know whether it stands uniquely elsewhere in a document.
     pub fn find_all(&self, quote: &Quote<'_>) -> Vec<Range<usize>> {
         check::find_all(self, quote)
     }

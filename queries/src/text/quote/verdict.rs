@@ -338,6 +338,15 @@ impl Verdict {
         self.0.nearest.as_ref()
     }
 
+    /// Settles an ambiguous match at one of its places.
+    pub(super) fn settle_at(&mut self, span: Range<usize>) {
+        self.0
+            .flags
+            .retain(|flag| !matches!(flag, Flag::Ambiguous { .. }));
+        self.0.spans = vec![span];
+        self.0.verified = !matches!(self.0.class, MatchClass::Absent | MatchClass::OutsidePages);
+    }
+
     pub(super) fn add_flag(&mut self, flag: Flag) {
         if !self.0.flags.contains(&flag) {
             self.0.flags.push(flag);

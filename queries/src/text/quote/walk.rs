@@ -47,6 +47,18 @@ impl Skeleton {
         skeleton
     }
 
+    /// The skeleton of the first `count` elements.
+    fn of(folded: &Folded<'_>, count: usize) -> Self {
+        let mut skeleton = Skeleton::default();
+        for (index, item) in folded.items.iter().take(count).enumerate() {
+            if skeleton.text.len() >= HEAD {
+                break;
+            }
+            skeleton.push(index, item);
+        }
+        skeleton
+    }
+
     fn push(&mut self, index: usize, item: &Item) {
         let Some(c) = item.char().filter(|c| c.is_alphanumeric()) else {
             return;
@@ -57,6 +69,8 @@ impl Skeleton {
             self.text.push('s');
         } else if c.is_ascii() {
             self.text.push(c.to_ascii_lowercase());
+            self.items.push(u32::try_from(index).unwrap_or(u32::MAX));
+            return;
         } else {
             self.text.extend(c.to_lowercase());
         }
@@ -118,7 +132,12 @@ impl<'a> Source<'a> {
         else {
             return Vec::new();
         };
-        let skeleton = Skeleton::new(quote, true);
+        // What follows a bracketed group may or may not follow at once in the source.
+        let sure = quote
+            .groups
+            .first()
+            .map_or(quote.items.len(), |group| group.items.start);
+        let skeleton = Skeleton::of(quote, sure);
         let head = skeleton.head(HEAD);
         if head.is_empty() {
             return Vec::new();
@@ -166,7 +185,7 @@ impl<'a> Walk<'a> {
             quote,
             steps: 0,
             foldings: Foldings::NONE,
-            inserted: Vec::new(),
+            inserted: quote.dropped.iter().cloned().collect(),
             first: 0,
             last: 0,
         }

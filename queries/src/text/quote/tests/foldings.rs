@@ -1,7 +1,8 @@
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! What is folded and what never is, by name.
 use serde::Deserialize;
 
-use super::*;
+use super::super::*;
+use super::strict;
 
 #[derive(Deserialize)]
 struct Case {
@@ -11,18 +12,10 @@ struct Case {
     should_verify: bool,
 }
 
-fn strict(source: &str, quote: &str) -> Verdict {
-    check_quote(
-        &Passage::whole(source),
-        &Quote::new(quote),
-        Options::default(),
-    )
-}
-
 #[test]
 fn every_case_of_the_torture_list_is_right() {
     let cases: Vec<Case> =
-        serde_json::from_str(include_str!("../../../../fixtures/quotes/torture.json")).unwrap();
+        serde_json::from_str(include_str!("../../../../../fixtures/quotes/torture.json")).unwrap();
     assert!(cases.len() >= 30);
     let mut wrong = Vec::new();
     for case in &cases {

@@ -1,0 +1,377 @@
+//! For a quote that does not stand in a passage: the place that resembles it most, and what differs.
+//!
+//! Rare words that both share vote for a place; there the two are aligned token by token. Both steps
+//! are bounded. If less than half of the quote's words stand there, nothing is said at all, because
+//! a difference to an unrelated sentence explains nothing.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::chars;
+use super::fold::Folded;
+use super::lexicon;
+use super::tokens::{Sort, Token, tokens};
+use super::verdict::Nearest;
+
+/// A word that stands in the passage more often than this does not vote.
+const RARE: usize = 16;
+/// Most tokens of the quote that are aligned.
+const MOST_TOKENS: usize = 300;
+/// How many tokens of the passage around the voted place are looked at besides the quote's own number.
+const SLACK: usize = 24;
+
+/// A quote laid on the place that resembles it most.
+pub(super) struct Alignment {
+    pub quote: Vec<Token>,
+    pub source: Vec<Token>,
+    /// Differences, in order: tokens of the quote, tokens of the source.
+    pub edits: Vec<Edit>,
+    /// Tokens of the source that the quote covers.
+    pub cover: Range<usize>,
+}
+
+/// Aligns `quote` with the place of `source` that resembles it most, if one does.
+pub(super) fn align(
+    source: &Folded<'_>,
+    quote: &Folded<'_>,
+    within: &Range<usize>,
+) -> Option<Alignment> {
+    let mut quote_tokens = tokens(quote);
+    quote_tokens.truncate(MOST_TOKENS);
+    let source_tokens = tokens(source);
+    let from = source_tokens.partition_point(|token| token.span(source).start < within.start);
+    let to = source_tokens.partition_point(|token| token.span(source).start < within.end);
+    let reachable = source_tokens.get(from..to)?;
+    let start = vote(&quote_tokens, reachable)?;
+    let first = (start + from as i64 - SLACK as i64).max(from as i64) as usize;
+    let last = usize::try_from(start + from as i64 + (quote_tokens.len() + SLACK) as i64)
+        .ok()?
+        .min(source_tokens.len());
+    let window: Vec<Token> = source_tokens.get(first..last)?.to_vec();
+    let pairs = common(&quote_tokens, &window);
+    let words = |token: &&Token| token.sort != Sort::Sign;
+    let all = quote_tokens.iter().filter(words).count();
+    let shared = pairs
+        .iter()
+        .filter(|(left, _)| {
+            quote_tokens
+                .get(*left)
+                .is_some_and(|token| token.sort != Sort::Sign)
+        })
+        .count();
+    if shared == 0 || shared * 2 < all {
+        return None;
+    }
+    let (edits, cover) = edits(&pairs, &quote_tokens, &window);
+    Some(Alignment {
+        quote: quote_tokens,
+        source: window,
+        edits,
+        cover,
+    })
+}
+
+/// The token of the passage on which the first token of the quote would lie.
+fn vote(quote: &[Token], source: &[Token]) -> Option<i64> {
+    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (at, token) in source.iter().enumerate() {
+        if token.sort != Sort::Sign {
+            let list = places.entry(token.loose).or_default();
+            if list.len() <= RARE {
+                list.push(at);
+            }
+        }
+    }
+    let mut votes: Vec<(i64, u32)> = Vec::new();
+    for (at, token) in quote.iter().enumerate() {
+        if let Some(list) = places.get(&token.loose)
+            && list.len() <= RARE
+        {
+            // A rarer word weighs more.
+            let weight = (2 * RARE / list.len()) as u32;
+            votes.extend(list.iter().map(|&place| (place as i64 - at as i64, weight)));
+        }
+    }
+    votes.sort_unstable();
+    let width = (quote.len() as i64 / 4).max(4);
+    let (mut low, mut sum, mut best, mut center) = (0, 0u64, 0u64, None);
+    for high in 0..votes.len() {
+        let (place, weight) = *votes.get(high)?;
+        sum += u64::from(weight);
+        while let Some(&(early, weight)) = votes.get(low)
+            && place - early > width
+        {
+            sum -= u64::from(weight);
+            low += 1;
+        }
+        if sum > best {
+            best = sum;
+            center = votes.get(low + (high - low) / 2).map(|&(place, _)| place);
+        }
+    }
+    center
+}
+
+/// Pairs of equal tokens, a longest common subsequence.
+fn common(left: &[Token], right: &[Token]) -> Vec<(usize, usize)> {
+    let width = right.len() + 1;
+    let mut table = vec![0u16; (left.len() + 1) * width];
+    let get = |table: &[u16], row: usize, column: usize| {
+        table.get(row * width + column).copied().unwrap_or(0)
+    };
+    for (row, token) in left.iter().enumerate().rev() {
+        for (column, other) in right.iter().enumerate().rev() {
+            let value = if token.loose == other.loose {
+                // Words count more than signs, so that a comma does not pull words apart.
+                get(&table, row + 1, column + 1) + if token.sort == Sort::Sign { 1 } else { 4 }
+            } else {
+                get(&table, row + 1, column).max(get(&table, row, column + 1))
+            };
+            if let Some(cell) = table.get_mut(row * width + column) {
+                *cell = value;
+            }
+        }
+    }
+    let (mut row, mut column, mut pairs) = (0, 0, Vec::new());
+    while let (Some(token), Some(other)) = (left.get(row), right.get(column)) {
+        if token.loose == other.loose {
+            pairs.push((row, column));
+            row += 1;
+            column += 1;
+        } else if get(&table, row + 1, column) >= get(&table, row, column + 1) {
+            row += 1;
+        } else {
+            column += 1;
+        }
+    }
+    pairs
+}
+
+/// Tokens of the quote and those of the source in their place.
+pub(super) type Edit = (Range<usize>, Range<usize>);
+
+/// The gaps between the pairs and the pairs that differ in case, and what the quote covers.
+fn edits(pairs: &[(usize, usize)], quote: &[Token], source: &[Token]) -> (Vec<Edit>, Range<usize>) {
+    let (Some(&(first_quote, first_source)), Some(&(last_quote, last_source))) =
+        (pairs.first(), pairs.last())
+    else {
+        return (Vec::new(), 0..0);
+    };
+    let start = first_source.saturating_sub(first_quote);
+    let end = (last_source + quote.len() - last_quote).min(source.len());
+    let mut edits: Vec<Edit> = Vec::new();
+    let mut next = (
+        0,
+        if first_quote == 0 {
+            first_source
+        } else {
+            start
+        },
+    );
+    for &(left, right) in pairs {
+        if next.0 < left || next.1 < right {
+            edits.push((next.0..left, next.1..right));
+        }
+        if quote.get(left).map(|token| token.hash) != source.get(right).map(|token| token.hash) {
+            edits.push((left..left + 1, right..right + 1));
+        }
+        next = (left + 1, right + 1);
+    }
+    if next.0 < quote.len() {
+        edits.push((next.0..quote.len(), next.1..end));
+    }
+    (edits, start..end)
+}
+
+/// The place that resembles `quote` most, and what decides that it is not the quote.
+pub(super) fn nearest(
+    source: &Folded<'_>,
+    quote: &Folded<'_>,
+    within: &Range<usize>,
+) -> Option<Nearest> {
+    let alignment = align(source, quote, within)?;
+    let cover = alignment.source.get(alignment.cover.clone())?;
+    let start = cover.first()?.span(source).start;
+    let end = cover.last()?.span(source).end;
+    Some(Nearest {
+        span: start..end,
+        decides: describe(source, quote, &alignment),
+    })
+}
+
+/// One difference, ready to be described.
+struct Difference<'a> {
+    quote: Vec<(&'a Token, String)>,
+    source: Vec<(&'a Token, String)>,
+}
+
+/// Says what differs, the weightiest kind first.
+fn describe(source: &Folded<'_>, quote: &Folded<'_>, alignment: &Alignment) -> String {
+    let texts =
+        |folded: &Folded<'_>, tokens: &'_ [Token], range: &Range<usize>| -> Vec<(usize, String)> {
+            range
+                .clone()
+                .filter_map(|at| tokens.get(at).map(|token| (at, token.text(folded))))
+                .collect()
+        };
+    let differences: Vec<Difference<'_>> = alignment
+        .edits
+        .iter()
+        .map(|(left, right)| Difference {
+            quote: texts(quote, &alignment.quote, left)
+                .into_iter()
+                .filter_map(|(at, text)| Some((alignment.quote.get(at)?, text)))
+                .collect(),
+            source: texts(source, &alignment.source, right)
+                .into_iter()
+                .filter_map(|(at, text)| Some((alignment.source.get(at)?, text)))
+                .collect(),
+        })
+        .collect();
+    if differences.is_empty() {
+        return "differs in white space or markup".to_owned();
+    }
+    negation(&differences)
+        .or_else(|| number(&differences))
+        .or_else(|| sign(&differences))
+        .or_else(|| case(&differences))
+        .or_else(|| word(&differences))
+        .unwrap_or_else(|| punctuation(&differences))
+}
+
+fn negation(differences: &[Difference<'_>]) -> Option<String> {
+    let is_negation = |text: &str| !lexicon::negations(text).is_empty();
+    for difference in differences {
+        let here = difference.quote.iter().find(|(_, text)| is_negation(text));
+        let there = difference.source.iter().find(|(_, text)| is_negation(text));
+        match (here, there) {
+            (None, Some((_, text))) => return Some(format!("leaves out the negation \"{text}\"")),
+            (Some((_, text)), None) => return Some(format!("brings in the negation \"{text}\"")),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn number(differences: &[Difference<'_>]) -> Option<String> {
+    for difference in differences {
+        let find = |side: &[(&Token, String)]| {
+            side.iter()
+                .find(|(token, text)| {
+                    token.sort == Sort::Number || text.contains(|c: char| chars::is_digit(c))
+                })
+                .map(|(_, text)| text.clone())
+        };
+        match (find(&difference.quote), find(&difference.source)) {
+            (Some(here), Some(there)) => {
+                return Some(format!("differs in a protected number: {here} ≠ {there}"));
+            }
+            (None, Some(there)) => return Some(format!("leaves out the number {there}")),
+            (Some(here), None) => {
+                return Some(format!(
+                    "has the number {here}, which the source does not have here"
+                ));
+            }
+            (None, None) => {}
+        }
+    }
+    None
+}
+
+fn sign(differences: &[Difference<'_>]) -> Option<String> {
+    let weighs = |c: char| {
+        chars::is_comparison(c)
+            || chars::is_currency(c)
+            || chars::follows_number(c)
+            || matches!(c, '+' | '=')
+    };
+    for difference in differences {
+        let find = |side: &[(&Token, String)]| {
+            side.iter()
+                .find(|(_, text)| text.chars().all(weighs))
+                .map(|(_, text)| text.clone())
+        };
+        match (find(&difference.quote), find(&difference.source)) {
+            (Some(here), Some(there)) if here != there => {
+                return Some(format!("differs in a sign: {here} ≠ {there}"));
+            }
+            (None, Some(there)) => return Some(format!("leaves out the sign {there}")),
+            (Some(here), None) => return Some(format!("brings in the sign {here}")),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn joined(side: &[(&Token, String)]) -> String {
+    let mut text = String::new();
+    for (token, word) in side.iter().take(12) {
+        if !text.is_empty() && token.sort != Sort::Sign {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+    if side.len() > 12 {
+        text.push_str(" …");
+    }
+    text
+}
+
+fn has_word(side: &[(&Token, String)]) -> bool {
+    side.iter().any(|(token, _)| token.sort != Sort::Sign)
+}
+
+fn is_case(difference: &Difference<'_>) -> bool {
+    joined(&difference.quote).to_lowercase() == joined(&difference.source).to_lowercase()
+}
+
+/// Only if all differences are of that kind: otherwise the case is not what decides.
+fn case(differences: &[Difference<'_>]) -> Option<String> {
+    if !differences.iter().all(is_case) {
+        return None;
+    }
+    // The first letter of a quote may differ, so a later word decides if there is one.
+    let decisive = differences.get(1).or(differences.first())?;
+    Some(format!(
+        "differs in case: \"{}\" ≠ \"{}\"",
+        joined(&decisive.quote),
+        joined(&decisive.source)
+    ))
+}
+
+fn word(differences: &[Difference<'_>]) -> Option<String> {
+    let wordy: Vec<&Difference<'_>> = differences
+        .iter()
+        .filter(|difference| has_word(&difference.quote) || has_word(&difference.source))
+        .filter(|difference| !is_case(difference))
+        .collect();
+    let first = wordy.first()?;
+    let (here, there) = (joined(&first.quote), joined(&first.source));
+    let more = match wordy.len() {
+        1 => String::new(),
+        count => format!(
+            ", and in {} more {}",
+            count - 1,
+            if count == 2 { "place" } else { "places" }
+        ),
+    };
+    Some(match (has_word(&first.quote), has_word(&first.source)) {
+        (true, true) => format!("differs in words: \"{here}\" ≠ \"{there}\"{more}"),
+        (false, _) => format!("leaves out \"{there}\"{more}"),
+        (true, false) => format!("has \"{here}\", which the source does not have here{more}"),
+    })
+}
+
+fn punctuation(differences: &[Difference<'_>]) -> String {
+    let Some(first) = differences.first() else {
+        return "differs in punctuation".to_owned();
+    };
+    let (here, there) = (joined(&first.quote), joined(&first.source));
+    match (here.is_empty(), there.is_empty()) {
+        (false, false) => format!("differs in punctuation: \"{here}\" ≠ \"{there}\""),
+        (true, _) => format!("leaves out the punctuation \"{there}\""),
+        (false, true) => {
+            format!("has the punctuation \"{here}\", which the source does not have here")
+        }
+    }
+}
