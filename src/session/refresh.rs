@@ -292,11 +292,12 @@ impl Session {
         self.sources = sources.into_iter().collect();
         self.cards = cards.into_iter().collect();
         self.others = others;
-        self.empty_collections();
+        self.empty_collections(&discovery.shared);
     }
 
-    fn empty_collections(&mut self) {
-        let mut used: HashSet<usize> = HashSet::new();
+    /// Collections whose globs match nothing; `shared` are those whose files went to another.
+    fn empty_collections(&mut self, shared: &BTreeSet<usize>) {
+        let mut used = shared.clone();
         used.extend(self.sources.values().map(|state| state.collection));
         // The default list is nobody's wish; an empty one of one's own is likely a slip.
         if self.project.settings_text.is_none() || self.has_given_chunks() {

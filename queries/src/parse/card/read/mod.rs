@@ -266,17 +266,21 @@ impl<'t> Reader<'t> {
             }
             Err(Missing::Closing { fence }) => {
                 self.card.fence = fence.clone();
-                self.problem(
-                    (FENCES, 1, 0, 0),
-                    Problem::new(
-                        FM_004,
-                        fence,
-                        "the frontmatter that begins here is never closed by a `---` line",
-                    )
-                    .contract(CONTRACT)
-                    .label("opened here")
-                    .help("put `---` on a line of its own behind the last field"),
-                );
+                let behind = text.get(fence.end..).unwrap_or_default();
+                let next = behind.trim_start_matches(is_space).lines().next();
+                // The contract's rule wants a line between the fences, if only an empty one.
+                let empty = next.is_some_and(|line| line.trim_end() == "---");
+                let problem = if empty {
+                    Problem::new(FM_004, fence, "there are no fields between the `---` lines")
+                        .label("nothing follows")
+                        .help("`kb new` writes a card to start from")
+                } else {
+                    let message = "the frontmatter that begins here is never closed by a `---` line";
+                    Problem::new(FM_004, fence, message)
+                        .label("opened here")
+                        .help("put `---` on a line of its own behind the last field")
+                };
+                self.problem((FENCES, 1, 0, 0), problem.contract(CONTRACT));
                 None
             }
             Err(Missing::Opening) => {
