@@ -8,13 +8,15 @@ use crate::diagnostic::{Code, registry};
 /// The usual next step for a code.
 pub fn usual(code: Code) -> Option<&'static str> {
     Some(match code {
-        registry::FM_001 => "add the field; `kb cite` writes whole citations",
+        registry::FM_004 => {
+            "a card begins with a line `---`, its fields, and another line `---` with a line break"
+        }
         registry::FM_006 => "keep one of the two",
         registry::FM_007 => "write the fields as lines of the form `name: value`",
         registry::FM_008 => "fill it in as the card format asks",
         registry::SUM_001 => "say in one or two sentences what the card claims",
         registry::SUM_002 => "keep the claim, and move the rest into the body",
-        registry::SUM_003 => "write it like `hash-trees`, and once",
+        registry::SUM_003 => "write tags like `[\"hash-trees\", \"proofs\"]`",
         registry::SUM_004 => "keep the tags by which somebody would look for this card",
         registry::AUTH_000 => {
             "a matrix reads {\"allowed\": {\"reading\": [\"source_id\"]}, \"schema_version\": \"cacg.v0\"}"

@@ -30,7 +30,8 @@ impl Chunks {
                     record.chunk_id
                 ));
             }
-            let unfit = |what: &str| format!("chunk `{}`: the {what} is too large", record.chunk_id);
+            let unfit =
+                |what: &str| format!("chunk `{}`: the {what} is too large", record.chunk_id);
             let mut page_spans = Vec::with_capacity(record.page_spans.len());
             for span in &record.page_spans {
                 page_spans.push(PageSpan {
