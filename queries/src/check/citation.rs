@@ -93,7 +93,7 @@ fn check(db: &dyn Db, file: CardFile, index: u32, citation: &Citation) -> Citati
     let quote_at = report
         .findings
         .iter()
-        .position(|finding| is_layer_two(finding))
+        .position(is_layer_two)
         .unwrap_or(report.findings.len());
     report.findings.splice(quote_at..quote_at, auth);
 
@@ -270,10 +270,10 @@ fn presence(db: &dyn Db, fields: &Fields<'_>, findings: &mut Vec<Finding>) -> St
 fn unknown_source(db: &dyn Db, fields: &Fields<'_>) -> Finding {
     // The chunk id may still lead somewhere: then the two fields disagree.
     let other = fields.chunk_id.split(':').next().unwrap_or_default();
-    if other != fields.source_id {
-        if let Some(finding) = wrong_source(db, fields, other) {
-            return finding;
-        }
+    if other != fields.source_id
+        && let Some(finding) = wrong_source(db, fields, other)
+    {
+        return finding;
     }
     Finding::new(
         registry::CITE_004,
@@ -317,11 +317,11 @@ fn no_such_chunk(
     findings: &mut Vec<Finding>,
 ) -> Standing {
     let other = fields.chunk_id.split(':').next().unwrap_or_default();
-    if other != fields.source_id {
-        if let Some(finding) = wrong_source(db, fields, other) {
-            findings.push(finding);
-            return Standing::Failed;
-        }
+    if other != fields.source_id
+        && let Some(finding) = wrong_source(db, fields, other)
+    {
+        findings.push(finding);
+        return Standing::Failed;
     }
     let finding = Finding::new(
         registry::CITE_004,

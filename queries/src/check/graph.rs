@@ -60,8 +60,7 @@ pub fn check(nodes: &[Node<'_>], options: &GraphOptions) -> Vec<(usize, Finding)
     if options.orphans {
         findings.extend(orphans(nodes, &by_id));
     }
-    findings
-        .sort_by(|a, b| (a.0, a.1.range.start, a.1.code).cmp(&(b.0, b.1.range.start, b.1.code)));
+    findings.sort_by_key(|(index, finding)| (*index, finding.range.start, finding.code));
     findings
 }
 
@@ -228,10 +227,10 @@ fn orphans(nodes: &[Node<'_>], by_id: &HashMap<&str, usize>) -> Vec<(usize, Find
     let mut reached = vec![false; nodes.len()];
     for (index, node) in nodes.iter().enumerate() {
         for edge in node.edges {
-            if let Some(to) = by_id.get(&*edge.target) {
-                if *to != index {
-                    reached[*to] = true;
-                }
+            if let Some(to) = by_id.get(&*edge.target)
+                && *to != index
+            {
+                reached[*to] = true;
             }
         }
     }
