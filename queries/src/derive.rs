@@ -9,6 +9,7 @@ use crate::documents::{Derived, LoadError};
 use crate::input::{CardFile, FileStatus, SourceFile};
 use crate::parse::card::{Citation, ParsedCard, parse as parse_card};
 use crate::parse::document::{Document, Format, Notice, bidi_controls};
+use crate::parse::manifest::ChunkRecord;
 use crate::parse::problem::Spanned;
 use crate::system::{Fingerprint, ReadFailure};
 
@@ -90,6 +91,24 @@ pub fn view(document: &Document) -> DocumentView<'_> {
         blocks: &document.blocks,
         paged: document.is_paged(),
     }
+}
+
+/// What a source gives whose chunks are those of a manifest.
+///
+/// # Errors
+/// See [`Chunks::given`].
+pub fn given_source(records: &[&ChunkRecord]) -> Result<SourceDerivation, String> {
+    let chunks = Chunks::given(records)?;
+    let page_count = chunks.list.iter().map(|chunk| chunk.end_page).max();
+    Ok(SourceDerivation {
+        chunks,
+        format: Format::Text,
+        page_count: page_count.unwrap_or(1),
+        paged: true,
+        encoding: "utf-8",
+        notices: Box::default(),
+        joints: Box::default(),
+    })
 }
 
 /// A document's derivation, outside the graph.
@@ -174,11 +193,13 @@ pub fn cited_chunk(
 ) -> Result<Option<CitedChunk>, SourceFailure> {
     let derivation = source(db, file).as_ref().map_err(Clone::clone)?;
     let list = &derivation.chunks.list;
-    // Ordinals count from 0 without a gap, so the ordinal is the index.
-    let index = ordinal as usize;
+    // Chunks are ordered by ordinal. The ordinal is the index only of chunks that were cut here:
+    // from a given manifest, retracted ones are missing.
+    let index =
+        list.partition_point(|chunk| (chunk.ordinal, chunk.start_page) < (ordinal, start_page));
     Ok(list
         .get(index)
-        .filter(|chunk| chunk.start_page == start_page)
+        .filter(|chunk| (chunk.ordinal, chunk.start_page) == (ordinal, start_page))
         .map(|chunk| CitedChunk {
             index,
             hash: chunk.hash,
@@ -186,6 +207,7 @@ pub fn cited_chunk(
             end_page: chunk.end_page,
             next: list
                 .get(index + 1)
+                .filter(|next| Some(next.ordinal) == ordinal.checked_add(1))
                 .zip(derivation.joints.get(index))
                 .map(|(next, joint)| Following {
                     hash: next.hash,

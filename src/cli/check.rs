@@ -6,8 +6,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use kbc_queries::parse::settings::Profile;
+
 use crate::session::{Options, Report, Session};
-use crate::workspace::discover::Matcher;
+use crate::workspace::discover::{Matcher, Role, relative};
 
 use super::output::{self, FormatArguments};
 use super::{CommandResult, Failure, Outcome, World};
@@ -75,11 +77,19 @@ enum Deny {
 
 /// Runs the command.
 pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
-    let project = world.project()?;
+    let mut project = world.project()?;
+    // Without a project around them, explicit manifests are the card-graph contract's way to run.
+    let alone = project.settings_text.is_none() && arguments.chunks_manifest.is_some();
+    if alone {
+        project.settings.profile = Profile::Cacg;
+    }
     let matcher = Matcher::new(&project.settings);
     let mut paths = Vec::new();
     for path in &arguments.paths {
-        let relative = world.in_project(&project, path)?;
+        let relative = match world.in_project(&project, path) {
+            Err(_) if alone => world.current.join(path).display().to_string(),
+            relative => relative?,
+        };
         if !project.root.join(&relative).exists() {
             return Err(Failure(format!("there is no file {}", path.display())));
         }
@@ -100,7 +110,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         options.source_matrix = Some(world.current.join(matrix));
     }
     if !paths.is_empty() {
-        options.only = Some(select(&project.root, &matcher, &paths)?);
+        options.only = Some(select(&project.root, &matcher, &paths, alone)?);
     }
     if let Some(card) = &arguments.why {
         let card = world.in_project(&project, card)?;
@@ -145,7 +155,13 @@ fn select(
     root: &std::path::Path,
     matcher: &Matcher,
     paths: &[String],
+    alone: bool,
 ) -> Result<BTreeSet<String>, Failure> {
+    // Where no project says what a card is, every Markdown file that is named is one.
+    let is_card = |path: &str, named: bool| match alone {
+        true => named || (path.ends_with(".md") && !path.ends_with("/SKILL.md")),
+        false => matcher.role(path).0 == Some(Role::Card),
+    };
     let mut selected = BTreeSet::new();
     for path in paths {
         let at = root.join(path);
@@ -155,14 +171,16 @@ fn select(
                 .into_iter()
                 .flatten()
             {
-                if let Some(found) = crate::workspace::discover::relative(root, entry.path())
-                    && entry.file_type().is_file()
-                    && matcher.role(&found).0 == Some(crate::workspace::discover::Role::Card)
-                {
+                let found = match relative(root, entry.path()) {
+                    Some(found) => found,
+                    None if alone => entry.path().display().to_string(),
+                    None => continue,
+                };
+                if entry.file_type().is_file() && is_card(&found, false) {
                     selected.insert(found);
                 }
             }
-        } else if matcher.role(path).0 == Some(crate::workspace::discover::Role::Card) {
+        } else if is_card(path, true) {
             selected.insert(path.clone());
         } else {
             return Err(Failure(format!(

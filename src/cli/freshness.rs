@@ -111,14 +111,11 @@ fn judge(session: &Session) -> Vec<Diagnostic> {
             diagnostics.push(
                 Diagnostic::new(
                     registry::FRESH_003,
-                    format!(
-                        "{} its manifest says",
-                        if found.is_none() {
-                            "the file is missing, unlike what"
-                        } else {
-                            "the file is not the one that"
-                        }
-                    ),
+                    if found.is_none() {
+                        "the file is missing, and the index manifest lists it"
+                    } else {
+                        "the file is not the one that the index manifest lists"
+                    },
                 )
                 .in_file(format!("{}/{name}", session.project.settings.out))
                 .help("run `kb build`, or restore the file"),

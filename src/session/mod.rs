@@ -26,6 +26,7 @@ mod answers;
 mod cite;
 pub mod database;
 mod derive;
+mod given;
 mod keys;
 mod refresh;
 mod report;

@@ -1,5 +1,6 @@
 //! Finding out what is on disk, reading as little of it as possible.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -48,7 +49,8 @@ impl Session {
     /// Looks at a project and derives nothing yet.
     pub fn look_only(project: Project, options: Options) -> Self {
         let started = Instant::now();
-        let (cache, last, cache_notice) = if options.no_cache {
+        let without_cache = options.no_cache || options.chunks_manifest.is_some();
+        let (cache, last, cache_notice) = if without_cache {
             (None, LastState::default(), None)
         } else {
             store::open(&project.root)
@@ -142,8 +144,7 @@ impl Session {
     fn look(&mut self, last: LastState) {
         let started = Instant::now();
         let looked_at = SystemTime::now();
-        let matcher = Matcher::new(&self.project.settings);
-        let discovery = discover(&self.project.root, &self.project.settings, &matcher);
+        let discovery = self.discover();
         self.stats.phase("walk", started);
 
         let started = Instant::now();
@@ -158,6 +159,19 @@ impl Session {
         self.stats.sources = self.sources.len() as u64;
         self.stats.cards = self.cards.len() as u64;
         self.stats.phase("names", started);
+    }
+
+    fn discover(&self) -> Discovery {
+        if self.has_listed_cards() {
+            return self.listed_cards();
+        }
+        let mut settings = Cow::Borrowed(&self.project.settings);
+        if self.has_given_chunks() {
+            // Files that nothing is taken from are not looked for, nor complained about.
+            settings.to_mut().collections.clear();
+        }
+        let matcher = Matcher::new(&settings);
+        discover(&self.project.root, &settings, &matcher)
     }
 
     /// Puts what was found beside what was known.
@@ -274,7 +288,7 @@ impl Session {
         self.sources = sources.into_iter().collect();
         self.cards = cards.into_iter().collect();
         self.others = others;
-        self.empty_collections();
+        self.empty_collections(&discovery.shared);
     }
 
     /// A file `handbook.pdf.toml` beside a source `handbook.pdf` says of it what a table of kb.toml
@@ -325,11 +339,12 @@ impl Session {
         self.project.take_sidecars(parsed);
     }
 
-    fn empty_collections(&mut self) {
-        let mut used: HashSet<usize> = HashSet::new();
+    /// Collections whose globs match nothing; `shared` are those whose files went to another.
+    fn empty_collections(&mut self, shared: &BTreeSet<usize>) {
+        let mut used = shared.clone();
         used.extend(self.sources.values().map(|state| state.collection));
         // The default list is nobody's wish; an empty one of one's own is likely a slip.
-        if self.project.settings_text.is_none() {
+        if self.project.settings_text.is_none() || self.has_given_chunks() {
             return;
         }
         for (index, collection) in self.project.settings.collections.iter().enumerate() {
@@ -382,7 +397,10 @@ impl Session {
         let sources = self
             .sources
             .iter()
-            .filter(|(path, state)| is_unknown(&state.file) && source(path))
+            .filter(|(path, state)| {
+                let given = state.recipe.as_ref().is_some_and(|r| r.given.is_some());
+                !given && is_unknown(&state.file) && source(path)
+            })
             .map(|(path, _)| path.clone())
             .collect();
         (sources, self.stale_paths(card, |_| false))
@@ -492,6 +510,7 @@ impl Session {
         };
         self.read_matrix(&mut context);
         self.read_published(&mut context, looked_at);
+        self.take_given(&mut context);
         context.recorded = context
             .published
             .sources
@@ -502,10 +521,15 @@ impl Session {
     }
 
     fn read_matrix(&self, context: &mut Context) {
-        let path = &*self.project.settings.matrix;
+        let given = self.options.source_matrix.as_deref();
+        let path = &*match given {
+            Some(path) => self.shown(path),
+            None => self.project.settings.matrix.to_string(),
+        };
+        // An absolute path stays what it is: a matrix that is named may lie anywhere.
         let bytes = match self.disk.read(path, u64::MAX) {
             Ok(bytes) => bytes,
-            Err(ReadFailure::Absent) if self.cards.is_empty() => return,
+            Err(ReadFailure::Absent) if self.cards.is_empty() && given.is_none() => return,
             Err(failure) => {
                 context.diagnostics.push(
                     Diagnostic::new(
@@ -576,6 +600,10 @@ impl Session {
         }
         let before = context.diagnostics.len();
         for (index, (shown, at, status)) in files.iter().enumerate() {
+            // An explicit chunks manifest takes the place of what the project published of sources.
+            if self.has_given_chunks() && index < 2 {
+                continue;
+            }
             let bytes = match status {
                 FileStatus::Failed(ReadFailure::Absent) => continue,
                 FileStatus::Failed(failure) => {
@@ -623,6 +651,9 @@ impl Session {
 
     /// Gives every source its id.
     fn assign_ids(&mut self) {
+        if self.has_given_chunks() {
+            return self.bind_ids();
+        }
         let candidates: Vec<Candidate<'_>> = self
             .sources
             .keys()
@@ -670,13 +701,20 @@ impl Session {
                 state.dirty = true;
             }
         }
+        for (state, id) in self.sources.values_mut().zip(ids) {
+            state.id = id;
+        }
         self.changed_extractors();
+        self.bind_ids();
+    }
+
+    /// Ids to files, and what each id leads to.
+    fn bind_ids(&mut self) {
         self.by_id.clear();
-        for ((path, state), id) in self.sources.iter_mut().zip(ids) {
-            state.id = id.clone();
+        for (path, state) in &self.sources {
             // A file that nobody can read as a document has an id, but no chunks to cite.
             if state.recipe.is_some() {
-                self.by_id.insert(id, path.clone());
+                self.by_id.insert(state.id.clone(), path.clone());
             }
         }
         self.bindings.clear();
@@ -792,16 +830,7 @@ fn take_published(
         }
         1 => {
             let retractions = manifest::read_retractions(bytes)?;
-            published.retracted_sources =
-                retractions.source_ids.into_iter().map(Arc::from).collect();
-            for id in retractions.chunk_ids {
-                let source = id.split(':').next().unwrap_or_default();
-                published
-                    .retracted_chunks
-                    .entry(source.into())
-                    .or_default()
-                    .push(id.into());
-            }
+            published.retract(retractions.source_ids, retractions.chunk_ids);
         }
         _ => {
             let cards = manifest::read_cards(bytes)?;

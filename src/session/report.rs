@@ -129,7 +129,8 @@ impl Session {
             .iter()
             .filter_map(|(path, state)| Some((path, &**state.entry.as_ref()?)))
             .collect();
-        let complete = with_entry.len() == self.cards.len();
+        // Cards that were only listed are no corpus: what they build on may well be elsewhere.
+        let complete = with_entry.len() == self.cards.len() && !self.has_listed_cards();
         let nodes: Vec<Node<'_>> = with_entry
             .iter()
             .map(|(path, entry)| Node {

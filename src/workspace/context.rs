@@ -45,6 +45,21 @@ pub struct Published {
     pub dependency_retracted_cards: BTreeSet<String>,
 }
 
+impl Published {
+    /// Puts these retractions (ids of sources and of chunks, sorted) in the place of all others.
+    pub fn retract(&mut self, source_ids: Vec<String>, chunk_ids: Vec<String>) {
+        self.retracted_sources = source_ids.into_iter().map(Arc::from).collect();
+        self.retracted_chunks.clear();
+        for id in chunk_ids {
+            let source = id.split(':').next().unwrap_or_default();
+            self.retracted_chunks
+                .entry(source.into())
+                .or_default()
+                .push(id.into());
+        }
+    }
+}
+
 impl Context {
     /// Whether there is a matrix to authorise by.
     pub fn matrix_usable(&self) -> bool {

@@ -5,6 +5,7 @@
 //! same project. Symbolic links are not followed: a link that leads out of the project would make
 //! its verdicts depend on somebody's home directory.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -43,6 +44,8 @@ pub struct Discovery {
     pub files: Vec<Found>,
     /// Directories that could not be read, links that were not followed, overlaps.
     pub diagnostics: Vec<Diagnostic>,
+    /// Collections that want files which an earlier one has.
+    pub shared: BTreeSet<usize>,
     /// A directory could not be read: nothing that lies below it may be taken for deleted.
     pub incomplete: bool,
 }
@@ -237,6 +240,7 @@ fn visit(root: &Path, matcher: &Matcher, entry: &DirEntry, discovery: &mut Disco
         return;
     }
     if let (Role::Source(_), false) = (role, also.is_empty()) {
+        discovery.shared.extend(&also);
         discovery.diagnostics.push(
             Diagnostic::new(
                 registry::CFG_005,

@@ -303,7 +303,11 @@ pub fn place_problems(file: &str, text: &str, problems: &[Problem]) -> Vec<Diagn
     problems
         .iter()
         .map(|problem| {
-            kbc_queries::check::card::from_problem(problem).place(&file, 0, &lines, text)
+            let mut diagnostic =
+                kbc_queries::check::card::from_problem(problem).place(&file, 0, &lines, text);
+            // What is wrong with the file as a whole is not wrong at its first byte.
+            diagnostic.span = diagnostic.span.filter(|_| problem.span != (0..0));
+            diagnostic
         })
         .collect()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::Db;
+use crate::check::advice;
 use crate::check::finding::{Finding, RelativeEdit, RelativeFix};
 use crate::derive;
 use crate::diagnostic::{Applicability, registry};
@@ -141,10 +142,15 @@ fn unreadable(failure: &ReadFailure) -> CardReport {
 pub fn from_problem(problem: &Problem) -> Finding {
     let mut finding = Finding::new(problem.code, problem.span.clone(), problem.message.clone())
         .contract(problem.contract_message.clone());
-    if !problem.label.is_empty() {
+    // A long label that repeats the message says nothing that does not stand right above it.
+    let repeats = problem.label.len() > 20 && problem.message.contains(&problem.label);
+    if !problem.label.is_empty() && !repeats {
         finding.label = Some(problem.label.clone());
     }
-    finding.help.clone_from(&problem.help);
+    finding.help = problem
+        .help
+        .clone()
+        .or_else(|| advice::usual(problem.code).map(str::to_owned));
     if let Some(fix) = &problem.fix {
         finding.fixes.push(RelativeFix {
             title: fix.title.clone(),

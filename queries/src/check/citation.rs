@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::Db;
 use crate::check::Outcome;
+use crate::check::card::from_problem;
 use crate::check::finding::Finding;
 use crate::check::passage::SourceText;
 use crate::check::quote::{Standing, check_standing, pin_fix, relocation_fix};
@@ -72,7 +73,7 @@ fn check(db: &dyn Db, file: CardFile, index: u32, citation: &Citation) -> Citati
         return report;
     };
     let before = report.findings.len();
-    report.findings.extend(shape(citation, &fields));
+    report.findings.extend(shape(citation));
     if report.findings.len() > before {
         // A name of the wrong shape, or a placeholder's hash, leads nowhere.
         report.findings.extend(authorisation(db, file, &fields));
@@ -140,14 +141,9 @@ fn fields(index: u32, citation: &Citation) -> Option<Fields<'_>> {
     })
 }
 
-fn shape(citation: &Citation, fields: &Fields<'_>) -> Option<Finding> {
+fn shape(citation: &Citation) -> Option<Finding> {
     let problem = card::citation_shape_problem(citation)?;
-    Some(
-        Finding::new(problem.code, problem.span, problem.message).contract(format!(
-            "citations[{}]: {}",
-            fields.index, problem.contract_message
-        )),
-    )
+    Some(from_problem(&problem))
 }
 
 fn retraction(db: &dyn Db, fields: &Fields<'_>) -> Vec<Finding> {

@@ -119,9 +119,11 @@ impl Finding {
     /// Gives the finding its place: `base` is added to every relative range.
     pub fn place(self, file: &Arc<str>, base: usize, lines: &LineIndex, text: &str) -> Diagnostic {
         let shift = |range: Range<usize>| range.start + base..range.end + base;
-        let mut diagnostic = Diagnostic::new(self.code, self.message)
-            .in_file(file.clone())
-            .at(lines.span(text, shift(self.range)));
+        let mut diagnostic = Diagnostic::new(self.code, self.message).in_file(file.clone());
+        // In a file without text, or one that could not be read, there is nothing to point at.
+        if !text.is_empty() {
+            diagnostic = diagnostic.at(lines.span(text, shift(self.range)));
+        }
         diagnostic.severity = self.severity;
         diagnostic.label = self.label;
         diagnostic.related = self.related;

@@ -1,6 +1,7 @@
 //! The rules, one file per family. Each is a pure function or a query; none looks at more than it
 //! was asked about. Whole-corpus rules ([`graph`]) work on per-card summaries.
 
+pub mod advice;
 pub mod card;
 pub mod citation;
 pub mod finding;

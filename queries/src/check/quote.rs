@@ -101,7 +101,7 @@ pub(crate) fn check_standing(
             Standing::Failed
         }
         MatchClass::OutsidePages => {
-            findings.push(outside_pages(db, fields, text, chunk, &verdict));
+            findings.push(outside_pages(db, file, fields, text, chunk, &verdict));
             Standing::Failed
         }
         class => {
@@ -307,13 +307,23 @@ fn absent(
 
 fn outside_pages(
     db: &dyn Db,
+    file: SourceFile,
     fields: &Fields<'_>,
     text: &SourceText,
     chunk: &CitedChunk,
     verdict: &Verdict,
 ) -> Finding {
-    let _ = db;
     let [start, end] = fields.pages;
+    let stands = verdict.cover().and_then(|range| {
+        place(
+            db,
+            file,
+            text,
+            chunk.index,
+            range,
+            "the words stand here".to_owned(),
+        )
+    });
     let pages = verdict
         .cover()
         .map(|range| text.pages_of(chunk.index, range))
@@ -331,6 +341,7 @@ fn outside_pages(
         fields.index, fields.chunk_id
     ))
     .label(format!("the words are on {}", page_words(pages.0, pages.1)))
+    .related(stands)
     .fix(Some(pin_fix(
         "set the pages the quote stands on",
         vec![(fields.at.pages.clone(), format!("[{}, {}]", pages.0, pages.1))],
@@ -464,8 +475,8 @@ pub(crate) fn changed(
         .and_then(|verdict| verdict.nearest().cloned());
     match nearest {
         Some(nearest) => finding(format!(
-            "the text of `{}` changed since it was cited, and the quote with it: {}",
-            fields.chunk_id, nearest.decides
+            "the text of `{}` changed since it was cited; the quote no longer stands in it",
+            fields.chunk_id
         ))
         .label("hash of the text as it was")
         .related(place(
@@ -474,7 +485,7 @@ pub(crate) fn changed(
             text,
             chunk.index,
             nearest.span.clone(),
-            format!("now reads so; {}", nearest.decides),
+            format!("nearest passage now; {}", nearest.decides),
         ))
         .data("state", "differs")
         .data("decides", nearest.decides)

@@ -55,9 +55,13 @@ fn failed(path: &Arc<str>, failure: &SourceFailure) -> Diagnostic {
                 registry::SRC_006,
                 "say what it is with `format` in `[source.\"…\"]` of kb.toml, or exclude it",
             ),
-            DocumentError::Damaged(_) | DocumentError::UndecodableText { .. } => (
+            DocumentError::Damaged(_) => (
                 registry::SRC_003,
-                "replace it by a sound copy, or name its encoding in kb.toml",
+                "replace it by a sound copy, or exclude it in kb.toml",
+            ),
+            DocumentError::UndecodableText { .. } => (
+                registry::SRC_003,
+                "say its `encoding` in `[source.\"…\"]` of kb.toml, or convert it to UTF-8",
             ),
             DocumentError::UnknownEncoding { .. } => (
                 registry::SRC_003,

@@ -11,6 +11,7 @@
 
 mod atoms;
 mod cacg;
+mod given;
 mod id;
 mod pack;
 mod unit;
@@ -158,9 +159,10 @@ impl Chunk {
 /// The chunks of one document, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunks {
-    /// The chunks; a chunk's index is its ordinal.
+    /// The chunks by ordinal. A chunk's index is its ordinal, unless a manifest gives the chunks:
+    /// then retracted ones are missing.
     pub list: Box<[Chunk]>,
-    /// Texts of the chunks one after another, for `cacg`; otherwise empty.
+    /// Texts of the chunks one after another, for `cacg` and for given ones; otherwise empty.
     pub normalized: Box<str>,
 }
 

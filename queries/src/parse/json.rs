@@ -72,9 +72,17 @@ pub(crate) fn error_at(text: &str, error: &serde_json::Error) -> Error {
         .map_or(at, |c| at + c.len_utf8());
     let full = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
+    let message = full.strip_suffix(&position).unwrap_or(&full).to_owned();
+    // The reader stops behind a name that it does not know: the mark is to be the whole name.
+    let name = message.split('`').nth(1).unwrap_or_default();
+    let quoted = format!("\"{name}\"");
+    let start = match text.get(..end) {
+        Some(read) if read.ends_with(&quoted) => end - quoted.len(),
+        _ => at,
+    };
     Error {
-        message: full.strip_suffix(&position).unwrap_or(&full).to_owned(),
-        span: at..end,
+        message,
+        span: start..end,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Citation to source to chunk: what a citation names, or how far it gets.
 
 use crate::Db;
-use crate::chunk::parse_chunk_id;
+use crate::chunk::{chunk_id, parse_chunk_id};
 use crate::derive::{self, CitedChunk, SourceFailure};
 use crate::input::SourceFile;
 
@@ -33,9 +33,9 @@ pub enum Resolution<'db> {
     },
 }
 
-/// Follows `source_id` and `chunk_id`. The chunk is looked up in the source that `source_id`
+/// Follows the source id and the chunk id of a citation. The chunk is looked up in the source that `source_id`
 /// names; a chunk id that spells another source leads nowhere (the caller reports it).
-pub fn resolve<'db>(db: &'db dyn Db, source_id: &str, chunk_id: &str) -> Resolution<'db> {
+pub fn resolve<'db>(db: &'db dyn Db, source_id: &str, cited: &str) -> Resolution<'db> {
     let name = db.names().source(db, source_id);
     let Some(file) = name.file(db) else {
         return if name.recorded(db) {
@@ -44,7 +44,11 @@ pub fn resolve<'db>(db: &'db dyn Db, source_id: &str, chunk_id: &str) -> Resolut
             Resolution::UnknownSource
         };
     };
-    let parts = parse_chunk_id(chunk_id).filter(|parts| parts.source_id == source_id);
+    // A chunk has one name. `a:p1:0` for `a:p001:0000` would slip past the list of retracted ids.
+    let parts = parse_chunk_id(cited).filter(|parts| {
+        parts.source_id == source_id
+            && chunk_id(parts.source_id, parts.start_page, parts.ordinal) == cited
+    });
     let Some(parts) = parts else {
         return match derive::source(db, file) {
             Ok(_) => Resolution::NoSuchChunk { file },

@@ -49,8 +49,8 @@ exclude = ["drafts/**"]"#,
     }
     CFG_002 = "CACG-CFG-002", Error, Verdict, Active => {
         title: "wrong type or value in kb.toml",
-        explanation: "A key of kb.toml has a value of the wrong type, or one that is not among the allowed ones. The \
-            settings are not used half: nothing is checked until it is right.",
+        explanation: "A key of kb.toml has a value of the wrong type, or one that is not among the allowed ones. Its \
+            default is used in its place, the check fails and nothing is published until it is right.",
         language: "toml",
         failing: "[index]
 embedder = 3",
@@ -68,8 +68,8 @@ embedder = "builtin""#,
     }
     CFG_004 = "CACG-CFG-004", Error, Verdict, Active => {
         title: "kb.toml is not TOML",
-        explanation: "kb.toml is not well-formed TOML. No setting can be taken from it, so nothing was done. Correct \
-            the line that is marked; texts need quotes.",
+        explanation: "kb.toml is not well-formed TOML. No setting can be taken from it: defaults are used, the check \
+            fails and nothing is published. Correct the line that is marked; texts need quotes.",
         language: "toml",
         failing: "[cards]
 include = cards/**",
@@ -113,7 +113,7 @@ chunk = { tokens = 512, overlap = 75 }"#,
     CFG_008 = "CACG-CFG-008", Error, Verdict, Active => {
         title: "two sources with one id",
         explanation: "Two files would have the same source id. Chunk ids begin with it, so citations could mean either \
-            file. Give one of them another `id` in kb.toml; the related place shows the other file.",
+            file. Give one of them another `id` in kb.toml; the message names the other file.",
         language: "toml",
         failing: r#"[source."a/spec.md"]
 id = "spec"

@@ -75,7 +75,7 @@ codes! {
         failing: r#"quote: "each leaf is hashed with a 0x01 prefix"   # source: 0x00"#,
         corrected: r#"quote: "each leaf is hashed with a 0x00 prefix""#,
     }
-    VERIFY_002 = "CACG-VERIFY-002", Warning, Verdict, Active => {
+    VERIFY_002 = "CACG-VERIFY-002", Warning, Verdict, Reserved("not emitted yet: it comes with the semantic layer of `verify`") => {
         title: "semantic verdict",
         explanation: "An evaluator of meaning was asked about a quote that was not found, and this is its opinion, or \
             the reason why it gave none. It never changes the outcome: the citation has failed, because its \

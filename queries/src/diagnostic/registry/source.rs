@@ -1,7 +1,7 @@
 //! Codes about source documents (`SRC`), their ingestion under the contract (`INGEST`) and where it may be read (`PERF`).
 
 codes! {
-    INGEST_001 = "CACG-INGEST-001", Error, Finding, Active => {
+    INGEST_001 = "CACG-INGEST-001", Error, Finding, Reserved("not emitted yet: it comes with the verb `ingest`") => {
         title: "source cannot be opened or extracted",
         explanation: "`kb ingest` could not open, extract or parse the source: no such file, not a PDF, a damaged \
             page, or an utterance that breaks the rules of its stream. Nothing was written. The message says \
@@ -10,7 +10,7 @@ codes! {
         failing: "kb ingest notes.docx",
         corrected: "kb ingest notes.pdf",
     }
-    INGEST_002 = "CACG-INGEST-002", Error, Finding, Active => {
+    INGEST_002 = "CACG-INGEST-002", Error, Finding, Reserved("not emitted yet: it comes with the verb `ingest`") => {
         title: "source yields no chunks",
         explanation: "The source was read but has no text, so there is nothing to cite. A scanned book without \
             recognised text is the usual case. Run text recognition over it first.",
@@ -18,7 +18,7 @@ codes! {
         failing: "kb ingest scan.pdf",
         corrected: "ocrmypdf scan.pdf text.pdf && kb ingest text.pdf",
     }
-    INGEST_003 = "CACG-INGEST-003", Error, Finding, Active => {
+    INGEST_003 = "CACG-INGEST-003", Error, Finding, Reserved("not emitted yet: it comes with the verb `ingest`") => {
         title: "ingest could not publish",
         explanation: "The manifests could not be published: the output folder already holds some, writing failed, or \
             an append was refused because the stored chunks are not a beginning of the new ones. What was \
@@ -112,7 +112,7 @@ fallback = "pdftotext""#,
         corrected: r#"[source."sources/old.txt"]
 encoding = "windows-1252""#,
     }
-    SRC_009 = "CACG-SRC-009", Warning, Finding, Active => {
+    SRC_009 = "CACG-SRC-009", Warning, Finding, Reserved("not emitted yet: no build compares the recorded extractor versions") => {
         title: "extractor changed",
         explanation: "The published manifests were made by another version of the program that extracts text, so the \
             text of this source may differ although the file does not. Citations of it may have to be \
@@ -134,7 +134,7 @@ c1,ibis",
 c1,heron
 c2,ibis",
     }
-    SRC_011 = "CACG-SRC-011", Warning, Finding, Active => {
+    SRC_011 = "CACG-SRC-011", Warning, Finding, Reserved("not emitted yet: no check looks at characters yet") => {
         title: "bidi control or confusable id",
         explanation: "A text holds characters that change the direction of writing, or an id looks like another one \
             that is spelt with other letters. Both can make a reader see something else than what is there. \

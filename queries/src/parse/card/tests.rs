@@ -159,7 +159,7 @@ fn each_fault_is_found_where_it_stands() {
         // Roots.
         (
             &[("---\nschema", "---\n- a\n- b\n---\nschema")],
-            &["FM-007 @ a\n- b"],
+            &["FM-007 @ - a\n- b"],
         ),
         (&[("---\nschema", "---\n\n---\nschema")], &[]),
         (&[("---\nschema", "---\n~\n---\nschema")], &["FM-007 @ ~"]),

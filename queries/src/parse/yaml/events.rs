@@ -305,7 +305,11 @@ impl<'t> Builder<'t> {
             )
             .contract(format!("YAML parse error: {what}"))
             .label("not valid YAML")
-            .help("put values that hold `: `, ` #` or quotes into double quotes"),
+            .help(if what.contains("unclosed") {
+                "end the value with the sign that it begins with"
+            } else {
+                "put values that hold `: `, ` #` or quotes into double quotes"
+            }),
         );
     }
 

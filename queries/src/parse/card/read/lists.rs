@@ -66,13 +66,14 @@ impl<'t> Reader<'t> {
                 continue;
             };
             let length = tag.chars().count();
-            let (message, label) = if !(TAG_MIN..=TAG_MAX).contains(&length) {
+            let (message, label, help) = if !(TAG_MIN..=TAG_MAX).contains(&length) {
                 (
                     format!(
                         "a tag has {TAG_MIN} to {TAG_MAX} characters, and `{}` has {length}",
                         shown(tag)
                     ),
                     format!("{length} characters"),
+                    "choose a word by which somebody would look for the card",
                 )
             } else if !is_slug(tag) {
                 (
@@ -81,11 +82,13 @@ impl<'t> Reader<'t> {
                         shown(tag)
                     ),
                     "not a slug".to_owned(),
+                    "write it like `hash-trees`",
                 )
             } else if !seen.insert(tag) {
                 (
                     format!("the tag `{}` is given twice", shown(tag)),
                     "given before".to_owned(),
+                    "keep one of the two",
                 )
             } else {
                 self.card
@@ -97,7 +100,8 @@ impl<'t> Reader<'t> {
                 (RULES, rule::TAGS, index, 0),
                 Problem::new(SUM_003, item.span.clone(), message.clone())
                     .contract(format!("tags.{index}: {message}"))
-                    .label(label),
+                    .label(label)
+                    .help(help),
             );
         }
     }

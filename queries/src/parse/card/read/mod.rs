@@ -184,7 +184,12 @@ impl<'t> Reader<'t> {
             None if broken => {}
             root => {
                 let (span, what) = match &root {
-                    Some(node) if !node.span.is_empty() => (node.span.clone(), node.kind_name()),
+                    // A list's own span begins behind its first dash.
+                    Some(node) if !node.span.is_empty() => {
+                        let before = text.get(..node.span.start).unwrap_or_default();
+                        let line = before.rfind('\n').map_or(0, |at| at + 1);
+                        (line..node.span.end, node.kind_name())
+                    }
                     _ => (self.card.fence.clone(), "empty"),
                 };
                 let message = format!("the frontmatter must be a mapping of fields, and is {what}");
@@ -266,17 +271,22 @@ impl<'t> Reader<'t> {
             }
             Err(Missing::Closing { fence }) => {
                 self.card.fence = fence.clone();
-                self.problem(
-                    (FENCES, 1, 0, 0),
-                    Problem::new(
-                        FM_004,
-                        fence,
-                        "the frontmatter that begins here is never closed by a `---` line",
-                    )
-                    .contract(CONTRACT)
-                    .label("opened here")
-                    .help("put `---` on a line of its own behind the last field"),
-                );
+                let behind = text.get(fence.end..).unwrap_or_default();
+                let next = behind.trim_start_matches(is_space).lines().next();
+                // The contract's rule wants a line between the fences, if only an empty one.
+                let empty = next.is_some_and(|line| line.trim_end() == "---");
+                let problem = if empty {
+                    Problem::new(FM_004, fence, "there are no fields between the `---` lines")
+                        .label("nothing follows")
+                        .help("`kb new` writes a card to start from")
+                } else {
+                    let message =
+                        "the frontmatter that begins here is never closed by a `---` line";
+                    Problem::new(FM_004, fence, message)
+                        .label("opened here")
+                        .help("put `---` on a line of its own behind the last field")
+                };
+                self.problem((FENCES, 1, 0, 0), problem.contract(CONTRACT));
                 None
             }
             Err(Missing::Opening) => {
@@ -393,7 +403,13 @@ impl<'t> Reader<'t> {
                         format!("{} has no `{field}`", owner.name()),
                     )
                     .contract(format!("missing required field: {}", owner.path(field)))
-                    .label(format!("no `{field}`")),
+                    .label(format!("no `{field}`"))
+                    .help(match owner {
+                        Owner::Citation(_) => {
+                            format!("add `{field}: …`; `kb cite` writes whole citations")
+                        }
+                        _ => format!("add a line `{field}: …`"),
+                    }),
                 );
             }
         }
