@@ -14,6 +14,7 @@ use crate::workspace::Project;
 
 mod build;
 mod check;
+mod cite;
 mod clean;
 mod completions;
 mod config;
@@ -24,6 +25,7 @@ mod init;
 mod output;
 mod progress;
 mod prove;
+mod quote;
 mod root;
 
 /// A compiler for knowledge bases: it checks that every quote in every card stands in the source
@@ -81,7 +83,9 @@ enum Command {
     Build(build::Arguments),
     Check(check::Arguments),
     Fix(fix::Arguments),
+    Cite(cite::Arguments),
     Freshness(freshness::Arguments),
+    Quote(quote::Arguments),
     Root(root::Arguments),
     Prove(prove::Arguments),
     VerifyProof(prove::VerifyArguments),
@@ -223,11 +227,13 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&world, &arguments),
         Command::Fix(arguments) => fix::run(&world, &arguments),
         Command::Freshness(arguments) => freshness::run(&world, &arguments),
+        Command::Quote(arguments) => quote::run(&world, &arguments),
         Command::Root(arguments) => root::run(&world, &arguments),
         Command::Prove(arguments) => prove::run(&world, &arguments),
         Command::VerifyProof(arguments) => prove::verify(&world, &arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Config(arguments) => config::run(&world, &arguments),
+        Command::Cite(arguments) => cite::run(&world, &arguments),
         Command::Clean(arguments) => clean::run(&world, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => completions::man(&arguments),

@@ -23,6 +23,7 @@ use crate::workspace::context::Context;
 use crate::workspace::disk::Disk;
 
 mod answers;
+mod cite;
 pub mod database;
 mod derive;
 mod keys;
@@ -32,6 +33,7 @@ mod store;
 mod update;
 
 pub use self::answers::Authorities;
+pub use self::cite::Cited;
 pub use self::database::{Database, Observer};
 pub use self::keys::{chunk_params, derivation_name};
 pub use self::report::Report;
@@ -182,6 +184,8 @@ pub struct Session {
     pub(crate) bindings: HashMap<Arc<str>, Fingerprint>,
     /// Source id → its file.
     pub(crate) by_id: HashMap<Arc<str>, Arc<str>>,
+    /// A recorded source's file is gone, so that its id is free for a file with its bytes.
+    pub(crate) lost_sources: bool,
     /// Source id → cards that cite it.
     pub(crate) citing: HashMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// New traces of this run.

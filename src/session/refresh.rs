@@ -67,6 +67,7 @@ impl Session {
             context: Context::default(),
             bindings: HashMap::new(),
             by_id: HashMap::new(),
+            lost_sources: false,
             citing: HashMap::new(),
             traces: Vec::new(),
             values: Vec::new(),
@@ -84,10 +85,11 @@ impl Session {
         session
     }
 
-    /// Looks at the whole tree again and derives what is stale. Returns the cards whose entry is
-    /// new.
+    /// Looks at the whole tree again, the settings included, and derives what is stale. Returns
+    /// the cards whose entry is new.
     pub fn rescan(&mut self) -> Vec<Arc<str>> {
         self.stats = Stats::default();
+        self.project.reread();
         let last = self.take_state();
         self.look(last);
         self.derive(None)
@@ -636,22 +638,29 @@ impl Session {
             .collect();
         let mut digests: Vec<(Arc<str>, [u8; 32])> = Vec::new();
         let recorded: &[Recorded] = &self.context.published.sources;
+        let lost_sources = recorded
+            .iter()
+            .any(|record| !self.sources.contains_key(&*record.path));
         let (ids, mut diagnostics) = assign(&candidates, recorded, |path| {
             let state = self.sources.get(path)?;
             let digest = match state.file.sha256 {
-                Some(digest) => digest,
-                None => {
+                Some(digest) if !is_unknown(&state.file) => digest,
+                // The record may be that of other bytes.
+                _ => {
                     let bytes = self
                         .disk
                         .read(path, self.project.settings.limits.bytes)
                         .ok()?;
                     let digest: [u8; 32] = Sha256::digest(&bytes).into();
-                    digests.push((path.into(), digest));
+                    if state.file.status == FileStatus::Present(Fingerprint::of(&bytes)) {
+                        digests.push((path.into(), digest));
+                    }
                     digest
                 }
             };
             Some(kbc_queries::commit::hash::Digest(digest).to_string())
         });
+        self.lost_sources = lost_sources;
         self.discovered
             .retain(|diagnostic| diagnostic.code != registry::CFG_008);
         self.discovered.append(&mut diagnostics);

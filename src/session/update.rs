@@ -2,14 +2,15 @@
 //! with the corpus.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use kbc_queries::input::FileStatus;
 use kbc_queries::system::ReadFailure;
 
+use crate::workspace::SETTINGS_FILE;
 use crate::workspace::discover::Matcher;
-use crate::workspace::{Project, SETTINGS_FILE};
 
 use super::{Pending, Session, Stats, Touched, keys};
 
@@ -22,10 +23,6 @@ impl Session {
     pub fn update(&mut self, paths: &[String]) -> Vec<Arc<str>> {
         self.stats = Stats::default();
         if paths.iter().any(|path| path == SETTINGS_FILE) {
-            // Settings that cannot be read leave the project as it was until they can.
-            if let Ok(project) = Project::open(self.project.root.clone()) {
-                self.project = project;
-            }
             return self.rescan();
         }
         match self.touched(paths) {
@@ -54,7 +51,8 @@ impl Session {
                 }
                 touched.cards.insert(path.clone());
             } else {
-                let decides = *path == *self.project.settings.matrix
+                let decides = self.is_folder_of_files(path)
+                    || *path == *self.project.settings.matrix
                     || path.starts_with(&out)
                     || path.ends_with(".gitignore")
                     || path.ends_with(".toml")
@@ -66,6 +64,30 @@ impl Session {
             }
         }
         Some(touched)
+    }
+
+    /// Whether known files lie below the path: a folder that was moved away is one name to a watch.
+    fn is_folder_of_files(&self, path: &str) -> bool {
+        let below = format!("{path}/");
+        let from = (Bound::Included(below.as_str()), Bound::Unbounded);
+        let first_source = self.sources.range::<str, _>(from).next();
+        let first_card = self.cards.range::<str, _>(from).next();
+        first_source.is_some_and(|(path, _)| path.starts_with(&below))
+            || first_card.is_some_and(|(path, _)| path.starts_with(&below))
+    }
+
+    /// Whether new bytes may give this source another id: it has none of its own, and a recorded
+    /// source is missing whose id goes to whoever has its bytes.
+    fn id_follows_content(&self, path: &str) -> bool {
+        let published = &self.context.published.sources;
+        self.lost_sources
+            && self
+                .project
+                .settings
+                .sources
+                .get(path)
+                .is_none_or(|own| own.id.is_none())
+            && published.iter().all(|record| *record.path != *path)
     }
 
     fn take_in(&mut self, mut touched: Touched) -> Vec<Arc<str>> {
@@ -84,7 +106,13 @@ impl Session {
             .iter()
             .filter_map(|path| self.sources.get(path))
             .any(|state| state.file.status == FileStatus::Failed(ReadFailure::Absent));
-        if vanished {
+        let renamed = before.iter().any(|(path, status)| {
+            self.sources
+                .get(path)
+                .is_some_and(|state| state.file.status != *status)
+                && self.id_follows_content(path)
+        });
+        if vanished || renamed {
             return self.rescan();
         }
         let mut changed: BTreeSet<Arc<str>> = BTreeSet::new();

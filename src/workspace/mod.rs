@@ -38,6 +38,8 @@ pub struct Project {
     pub settings_text: Option<Arc<str>>,
     /// What is wrong with the settings.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether the settings were given instead of read.
+    given: bool,
 }
 
 /// Why there is no project.
@@ -99,6 +101,7 @@ impl Project {
             origins: Origins::default(),
             settings_text: None,
             diagnostics: Vec::new(),
+            given: false,
         };
         if let Some(text) = text {
             let parsed = settings::parse(&text);
@@ -122,6 +125,17 @@ impl Project {
             origins: Origins::default(),
             settings_text: None,
             diagnostics: Vec::new(),
+            given: true,
+        }
+    }
+
+    /// Reads the settings again. Settings that cannot be read leave the project as it was until
+    /// they can, and so do settings that were given.
+    pub fn reread(&mut self) {
+        if !self.given
+            && let Ok(project) = Self::open(self.root.clone())
+        {
+            *self = project;
         }
     }
 

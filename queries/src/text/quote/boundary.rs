@@ -56,6 +56,23 @@ fn is_grapheme_boundary(text: &str, offset: usize) -> bool {
         .unwrap_or(true)
 }
 
+/// Whether the `>` at `index` begins a block quote: it is the first of its paragraph.
+fn opens_block_quote(folded: &Folded<'_>, index: usize) -> bool {
+    if folded.char(index) != Some('>') {
+        return false;
+    }
+    match index
+        .checked_sub(1)
+        .and_then(|before| folded.items.get(before))
+    {
+        None => true,
+        Some(item) => folded
+            .text
+            .get(item.range())
+            .is_some_and(|gap| gap.trim().is_empty() && gap.matches('\n').count() > 1),
+    }
+}
+
 /// A dash that separates clauses, which is no sign of a number.
 fn is_clause_dash(folded: &Folded<'_>, index: usize) -> bool {
     folded
@@ -121,10 +138,10 @@ fn begins_whole(folded: &Folded<'_>, start: usize) -> bool {
         Kind::SoftHyphen | Kind::Superscript | Kind::Subscript | Kind::ScriptEnd => false,
         Kind::SoftSpace => true,
         Kind::Space => {
-            let compared = before
-                .checked_sub(1)
-                .and_then(|index| folded.char(index))
-                .is_some_and(chars::is_comparison);
+            let compared = before.checked_sub(1).is_some_and(|index| {
+                folded.char(index).is_some_and(chars::is_comparison)
+                    && !opens_block_quote(folded, index)
+            });
             !(numeric && compared)
         }
         Kind::Char | Kind::LongS => {
@@ -187,13 +204,12 @@ fn ends_whole(folded: &Folded<'_>, end: usize) -> bool {
         return true;
     };
     match next.kind {
-        Kind::SoftHyphen => next.space_before,
-        Kind::Superscript | Kind::Subscript | Kind::ScriptEnd => false,
+        Kind::SoftHyphen | Kind::Superscript | Kind::Subscript | Kind::ScriptEnd => false,
         Kind::SoftSpace => true,
         Kind::Space => {
             let percent = folded.char(end + 1).is_some_and(chars::follows_number);
             let dangling = chars::is_comparison(last) && folded.char(end + 1).is_some_and(is_digit);
-            !(is_digit(last) && percent) && !dangling
+            !(is_digit(last) && percent || dangling)
         }
         Kind::Char | Kind::LongS => {
             let current = next.ch;
@@ -204,14 +220,12 @@ fn ends_whole(folded: &Folded<'_>, end: usize) -> bool {
             if !is_wordish(last) {
                 // The quote ends with a sign.
                 let earlier = before.checked_sub(1).and_then(|index| folded.char(index));
-                let bound = is_digit(current)
-                    && (chars::is_comparison(last)
-                        || chars::is_currency(last)
-                        || matches!(last, '+' | '-' | '^'))
-                    && !is_clause_dash(folded, before)
-                    || earlier.is_some_and(|earlier| joins(last, earlier, current))
-                        && !is_clause_dash(folded, before);
-                return !bound;
+                let signed = chars::is_comparison(last)
+                    || chars::is_currency(last)
+                    || matches!(last, '+' | '-' | '^');
+                let bound = is_digit(current) && signed
+                    || earlier.is_some_and(|earlier| joins(last, earlier, current));
+                return !bound || is_clause_dash(folded, before);
             }
             if let Some(after) = after
                 && joins(current, last, after)

@@ -17,7 +17,8 @@ pub(super) fn is_digit(c: char) -> bool {
 
 /// Scripts that write words without spaces: Han, Kana, Thai, Lao, Khmer, Myanmar, Tibetan and the like.
 pub(super) fn is_spaceless(c: char) -> bool {
-    matches!(c,
+    c >= '\u{0e00}'
+        && matches!(c,
         '\u{0e00}'..='\u{0eff}'      // Thai, Lao
         | '\u{0f00}'..='\u{0fff}'    // Tibetan
         | '\u{1000}'..='\u{109f}'    // Myanmar
@@ -97,4 +98,9 @@ pub(super) fn is_space(c: char) -> bool {
 /// A superscript digit.
 pub(super) fn is_superscript_digit(c: char) -> bool {
     matches!(c, '¹' | '²' | '³' | '⁰' | '⁴'..='⁹')
+}
+
+/// A mark that belongs to the character before it.
+pub(super) fn is_mark(c: char) -> bool {
+    !c.is_ascii() && is_combining_mark(c)
 }

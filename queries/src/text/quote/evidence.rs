@@ -19,6 +19,16 @@ impl Evidence {
         let mut evidence = Evidence::default();
         let mut within = false;
         for c in text.chars() {
+            if c.is_ascii_alphanumeric() {
+                evidence.words += usize::from(!within);
+                evidence.letters += 1;
+                within = true;
+                continue;
+            }
+            if c == ' ' {
+                within = false;
+                continue;
+            }
             let wordish = chars::is_wordish(c);
             // An apostrophe, hyphen or invisible character within a word does not make two of it.
             if wordish && !within {

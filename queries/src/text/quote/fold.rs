@@ -12,6 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::chars;
 use super::markup::{self, Mark, Stand};
+use super::script::{Script, declared_case, script_char};
 use super::verdict::{Folding, Foldings};
 use crate::text::canonical;
 
@@ -47,6 +48,8 @@ pub(super) struct Item {
     /// For a soft hyphen: white space before or after it in the text. For a character: any case will do.
     pub space_before: bool,
     pub space_after: bool,
+    /// For white space: whether a bar between cells, or the mark of a quoted line, was in it.
+    pub bar: bool,
     pub any_case: bool,
     /// Bytes of the text.
     pub start: u32,
@@ -98,9 +101,14 @@ impl<'a> Folded<'a> {
         Self::with_marks(text, is_quote, markup::marks(text))
     }
 
-    /// Folds a quote in which asterisks, backslashes and the like are meant as such.
+    /// Folds a quote that may have kept bars and marks of quoted lines, but not the lines.
+    pub fn off_lines_quote(text: &'a str) -> Self {
+        Self::with_marks(text, true, markup::marks_off_lines(text))
+    }
+
+    /// Folds a quote in which asterisks, brackets, backslashes and the like are meant as such.
     pub fn literal_quote(text: &'a str) -> Self {
-        Self::with_marks(text, true, Vec::new())
+        Self::with_marks(text, false, Vec::new())
     }
 
     fn with_marks(text: &'a str, is_quote: bool, marks: Vec<Mark>) -> Self {
@@ -109,6 +117,7 @@ impl<'a> Folded<'a> {
             items: Vec::with_capacity(text.len()),
             gap: None,
             gap_folds: Foldings::NONE,
+            gap_bar: false,
             before: Foldings::NONE,
             script: None,
         };
@@ -147,18 +156,14 @@ impl<'a> Folded<'a> {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Script {
-    Super,
-    Sub,
-}
-
 struct Builder<'a> {
     text: &'a str,
     items: Vec<Item>,
     /// White space seen since the last element.
     gap: Option<Range<usize>>,
     gap_folds: Foldings,
+    /// Whether a bar was among it.
+    gap_bar: bool,
     /// What was dropped since the last element.
     before: Foldings,
     script: Option<Script>,
@@ -179,6 +184,10 @@ impl Builder<'_> {
                 match stand {
                     Stand::Nothing => self.before = self.before.with(Folding::Markup),
                     Stand::Gap => self.gap(range, Folding::Markup),
+                    Stand::Bar => {
+                        self.gap(range, Folding::Markup);
+                        self.gap_bar = true;
+                    }
                     Stand::SuperscriptStart | Stand::SubscriptStart | Stand::ScriptEnd => {
                         self.before = self.before.with(Folding::Markup);
                         tagged = match stand {
@@ -193,6 +202,15 @@ impl Builder<'_> {
                     }
                 }
                 continue;
+            }
+            // Nothing but these can follow a plain word character and change it.
+            let next_mark = marks.peek().map_or(text.len(), |(range, _)| range.start);
+            if tagged.is_none() {
+                let plain = self.plain_run(at, next_mark);
+                if plain > 0 {
+                    at += plain;
+                    continue;
+                }
             }
             if chars::is_space(first) {
                 self.gap(at..at + first.len_utf8(), Folding::Space);
@@ -262,6 +280,40 @@ impl Builder<'_> {
         }
     }
 
+    /// Writes the ASCII letters, digits and single spaces from `at` on; how many bytes.
+    ///
+    /// A byte is only taken when another ASCII byte follows, so that no combining mark is missed.
+    fn plain_run(&mut self, at: usize, end: usize) -> usize {
+        if self.script.is_some() {
+            return 0;
+        }
+        let bytes = self.text.as_bytes().get(at..end).unwrap_or(&[]);
+        let mut taken = 0;
+        while let [byte, next, ..] = bytes.get(taken..).unwrap_or(&[]) {
+            if !next.is_ascii() {
+                break;
+            }
+            let start = at + taken;
+            if byte.is_ascii_alphanumeric() {
+                if self.gap.is_some() {
+                    self.flush_gap(char::from(*byte));
+                }
+                self.push(plain(
+                    char::from(*byte),
+                    Kind::Char,
+                    start..start + 1,
+                    Foldings::NONE,
+                ));
+            } else if *byte == b' ' {
+                self.gap(start..start + 1, Folding::Space);
+            } else {
+                break;
+            }
+            taken += 1;
+        }
+        taken
+    }
+
     fn gap(&mut self, range: Range<usize>, folding: Folding) {
         let start = self.gap.as_ref().map_or(range.start, |gap| gap.start);
         self.gap = Some(start..range.end);
@@ -274,6 +326,7 @@ impl Builder<'_> {
             return;
         };
         let folds = std::mem::take(&mut self.gap_folds);
+        let bar = std::mem::take(&mut self.gap_bar);
         let Some(last) = self.items.last() else {
             return;
         };
@@ -295,6 +348,7 @@ impl Builder<'_> {
         let before = std::mem::take(&mut self.before);
         self.items.push(Item {
             may_vanish: kind == Kind::SoftSpace,
+            bar,
             before,
             ..plain(' ', kind, gap, folds)
         });
@@ -334,8 +388,13 @@ impl Builder<'_> {
         let number = last.is_some_and(chars::is_digit) || next.is_some_and(chars::is_digit);
         let range = at..at + first.len_utf8() + gap_len;
         // A soft hyphen in a number shows nothing; a hyphen at a line end may be a minus or a range.
+        if number && self.gap.is_some() {
+            // A spaced dash beside a number breaks no word: `- 12 -` is a page number.
+            return None;
+        }
         let space_before = self.gap.take().is_some();
         self.gap_folds = Foldings::NONE;
+        self.gap_bar = false;
         self.script = None;
         if soft && number {
             self.before = self.before.with(Folding::Hyphenation);
@@ -361,14 +420,19 @@ impl Builder<'_> {
     /// `--` and `---` between words or spaces are typed dashes.
     fn ascii_dash(&mut self, at: usize) -> Option<usize> {
         let rest = self.text.get(at..)?;
-        let run = rest.bytes().take_while(|&byte| byte == b'-').count();
+        let run = rest
+            .bytes()
+            .take(4)
+            .take_while(|&byte| byte == b'-')
+            .count();
         if !(2..=3).contains(&run) {
             return None;
         }
-        let next = rest.get(run..)?.chars().next()?;
+        let next = rest.get(run..)?.chars().next();
         let last = self.items.last().and_then(Item::char)?;
-        let spaced = self.gap.is_some() && chars::is_space(next);
-        let tight = self.gap.is_none() && last.is_alphabetic() && next.is_alphabetic();
+        let spaced = self.gap.is_some() && next.is_none_or(chars::is_space);
+        let tight =
+            self.gap.is_none() && last.is_alphabetic() && next.is_some_and(char::is_alphabetic);
         if !spaced && !tight {
             return None;
         }
@@ -437,13 +501,23 @@ impl Builder<'_> {
             '·' if dot => one('.', folds.with(Folding::DecimalDot)),
             '\u{ff00}'..='\u{ffef}' => {
                 for narrow in std::iter::once(c).nfkc() {
-                    // Full-width quotes and dashes go on to be folded as such.
-                    match narrow {
-                        '\u{2010}'..='\u{2015}' => {
-                            one('-', folds.with(Folding::Width).with(Folding::Dash))
-                        }
-                        _ => one(narrow, folds.with(Folding::Width)),
+                    // A half-width voicing mark joins the Kana before it.
+                    if matches!(narrow, '\u{3099}' | '\u{309a}')
+                        && let Some(last) = self.items.last_mut()
+                        && let Some(voiced) = unicode_normalization::char::compose(last.ch, narrow)
+                    {
+                        last.ch = voiced;
+                        last.end = u32::try_from(range.end).unwrap_or(u32::MAX);
+                        last.folds = last.folds.with(Folding::Width);
+                        continue;
                     }
+                    // Full-width quotes and dashes go on to be folded as such.
+                    let (c, folds) = match narrow {
+                        '\u{2010}'..='\u{2015}' => ('-', folds.with(Folding::Dash)),
+                        _ => (narrow, folds),
+                    };
+                    let folds = folds.with(Folding::Width);
+                    self.push(plain(c, Kind::Char, range.clone(), folds));
                 }
             }
             _ => one(c, folds),
@@ -521,6 +595,7 @@ fn plain(ch: char, kind: Kind, range: Range<usize>, folds: Foldings) -> Item {
         may_vanish: false,
         space_before: false,
         space_after: false,
+        bar: false,
         any_case: false,
         // Texts beyond 4 GiB are not folded.
         start: u32::try_from(range.start).unwrap_or(u32::MAX),
@@ -528,53 +603,4 @@ fn plain(ch: char, kind: Kind, range: Range<usize>, folds: Foldings) -> Item {
         folds,
         before: Foldings::NONE,
     }
-}
-
-/// `[T]` before a letter: the letter, and the bytes of the bracketed form.
-fn declared_case(rest: &str) -> Option<(char, usize)> {
-    let mut chars = rest.chars().skip(1);
-    let letter = chars.next().filter(|c| c.is_alphabetic())?;
-    let closes = chars.next() == Some(']');
-    let goes_on = chars.next().is_some_and(char::is_alphabetic);
-    (closes && goes_on).then_some((letter, letter.len_utf8() + 2))
-}
-
-/// Superscript and subscript characters, with their plain forms.
-fn script_char(c: char) -> Option<(Script, char)> {
-    Some(match c {
-        '²' => (Script::Super, '2'),
-        '³' => (Script::Super, '3'),
-        '¹' => (Script::Super, '1'),
-        '⁰' => (Script::Super, '0'),
-        'ⁱ' => (Script::Super, 'i'),
-        '⁴'..='⁹' => (Script::Super, digit(c, '⁴', '4')),
-        '⁺' => (Script::Super, '+'),
-        '⁻' => (Script::Super, '-'),
-        '⁼' => (Script::Super, '='),
-        '⁽' => (Script::Super, '('),
-        '⁾' => (Script::Super, ')'),
-        'ⁿ' => (Script::Super, 'n'),
-        'ᵗ' => (Script::Super, 't'),
-        'ʰ' => (Script::Super, 'h'),
-        'ˢ' => (Script::Super, 's'),
-        'ʳ' => (Script::Super, 'r'),
-        'ᵈ' => (Script::Super, 'd'),
-        '₀'..='₉' => (Script::Sub, digit(c, '₀', '0')),
-        '₊' => (Script::Sub, '+'),
-        '₋' => (Script::Sub, '-'),
-        '₌' => (Script::Sub, '='),
-        '₍' => (Script::Sub, '('),
-        '₎' => (Script::Sub, ')'),
-        'ₐ' => (Script::Sub, 'a'),
-        'ₑ' => (Script::Sub, 'e'),
-        'ₒ' => (Script::Sub, 'o'),
-        'ₓ' => (Script::Sub, 'x'),
-        'ₙ' => (Script::Sub, 'n'),
-        'ₘ' => (Script::Sub, 'm'),
-        _ => return None,
-    })
-}
-
-fn digit(c: char, first: char, plain: char) -> char {
-    char::from_u32(plain as u32 + (c as u32).saturating_sub(first as u32)).unwrap_or(c)
 }

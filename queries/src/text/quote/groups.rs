@@ -197,7 +197,12 @@ fn superscript(folded: &Folded<'_>, at: usize) -> Option<Range<usize>> {
     {
         return None;
     }
-    let before = at.checked_sub(1)?;
+    // The white space before it goes with it.
+    let mut before = at.checked_sub(1)?;
+    let spaced = folded.items.get(before).is_some_and(is_gap);
+    if spaced {
+        before = before.checked_sub(1)?;
+    }
     let last = folded.char(before)?;
     let end = at
         + 1
@@ -207,17 +212,17 @@ fn superscript(folded: &Folded<'_>, at: usize) -> Option<Range<usize>> {
                 .is_some_and(|item| item.kind == Kind::ScriptEnd),
         );
     let after_word = last.is_lowercase() && {
-        let word = word_before(folded, at);
+        let word = word_before(folded, before + 1);
         word.chars().count() >= 4
             && word.chars().all(char::is_alphabetic)
-            && !lexicon::is_unit(&word)
+            && !lexicon::takes_exponent(&word)
     };
     let after_mark = matches!(last, '.' | ',' | ';' | ')' | '"' | '!' | '?')
         // `1.²` and `(x)²` are numbers.
         && before.checked_sub(1).and_then(|index| folded.char(index)).is_some_and(|c| c.is_lowercase())
         && last != ')';
     let apart = folded.char(end).is_none_or(|c| !chars::is_wordish(c));
-    ((after_word || after_mark) && apart).then_some(at..end)
+    ((after_word || after_mark) && apart).then_some(at - usize::from(spaced)..end)
 }
 
 /// A bare number glued to the end of a lower-case word: `affected12 in`.

@@ -113,7 +113,16 @@ pub(super) fn lower<'b>(word: &str, buffer: &'b mut String) -> &'b str {
 pub(super) fn negations(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut buffer = String::new();
-    for word in words(text) {
+    let mut words = words(text).peekable();
+    while let Some(word) = words.next() {
+        // "No 5" counts.
+        if word == "No"
+            && words
+                .peek()
+                .is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            continue;
+        }
         let lower = lower(word, &mut buffer);
         let wide = !word.is_ascii()
             && (word.chars().any(|c| NEGATING_CHARACTERS.contains(&c))
@@ -195,6 +204,13 @@ pub(super) fn weighs(word: &str) -> bool {
 /// Words after which a number in brackets is a value and not a reference.
 pub(super) fn introduces_value(word: &str) -> bool {
     const WORDS: &[&str] = &[
+        "the",
+        "a",
+        "an",
+        "these",
+        "those",
+        "all",
+        "every",
         "range",
         "ranges",
         "interval",
@@ -426,6 +442,15 @@ pub(super) fn is_unit(word: &str) -> bool {
         "rad",
     ];
     UNITS.contains(&word.to_lowercase().as_str())
+}
+
+/// Whether a superscript after `word` is an exponent: units, and the letters of formulas.
+pub(super) fn takes_exponent(word: &str) -> bool {
+    const LETTERS: &[&str] = &[
+        "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "theta", "kappa", "lambda", "sigma",
+        "omega",
+    ];
+    is_unit(word) || LETTERS.contains(&word.to_lowercase().as_str())
 }
 
 /// Whether a quote may begin with `word` although the case of its first letter differs.

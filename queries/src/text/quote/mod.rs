@@ -27,6 +27,7 @@ mod lexicon;
 mod markup;
 mod nearest;
 mod places;
+mod script;
 mod tokens;
 mod variants;
 mod verdict;

@@ -3,7 +3,7 @@
 use super::fold::{Folded, Kind};
 use super::verdict::Foldings;
 use super::walk::Hit;
-use super::{Matcher, Passage, Quote, boundary};
+use super::{Matcher, Passage, Quote, boundary, chars};
 use std::ops::Range;
 
 /// The places found by one way of looking.
@@ -109,12 +109,43 @@ fn stands_clear(text: &str, span: &Range<usize>) -> bool {
     let (Some(first), Some(last)) = (inside.chars().next(), inside.chars().next_back()) else {
         return false;
     };
-    let starts = first.is_ascii_alphabetic()
-        && matches!(before.chars().next_back(), None | Some(' ' | '\n' | '('));
+    // A hyphen at the end of the line before breaks a word.
+    let hyphen = |c: char| matches!(c, '-' | '\u{2010}' | '\u{ad}');
+    let mut earlier = before
+        .chars()
+        .rev()
+        .take(64)
+        .skip_while(|&c| chars::is_space(c));
+    if !before.is_empty() && earlier.next().is_none_or(hyphen) {
+        return false;
+    }
+    let mut before = before.chars().rev();
+    let letter = first.is_alphabetic() && !chars::is_spaceless(first) && !chars::is_mark(first);
+    let starts = match before.next() {
+        None => letter || first.is_ascii_digit(),
+        Some('(') => letter,
+        // What stands before a number may be a comparison.
+        Some(' ' | '\n') => {
+            letter
+                || first.is_ascii_digit()
+                    && before.next().is_none_or(|c| {
+                        c.is_ascii_alphanumeric() || matches!(c, ',' | '.' | ':' | ')')
+                    })
+        }
+        Some(_) => false,
+    };
     let mut after = after.chars();
     let next = after.next();
     let gap = |c: Option<char>| matches!(c, None | Some(' ' | '\n'));
-    let ends = if last.is_ascii_alphabetic() {
+    let ends = if last.is_ascii_digit() {
+        // What stands after a number may be its percent sign.
+        next.is_none()
+            || gap(next)
+                && after
+                    .next()
+                    .is_none_or(|c| c.is_ascii_alphanumeric() || c == '(')
+            || matches!(next, Some('.' | ',' | ';' | ')')) && gap(after.next())
+    } else if last.is_alphabetic() {
         gap(next) || matches!(next, Some('.' | ',' | ';' | ')')) && gap(after.next())
     } else {
         matches!(last, '.' | ',' | ';' | '!' | '?' | ')') && gap(next)

@@ -1,6 +1,5 @@
 //! Folded texts as words, numbers and signs, for saying how two of them differ.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use super::chars;
@@ -49,6 +48,14 @@ impl Token {
     }
 }
 
+/// The offset basis of FNV-1a with 64 bits.
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// One step of FNV-1a, over characters instead of bytes.
+fn mix(hash: u64, c: char) -> u64 {
+    (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01b3)
+}
+
 /// Cuts a folded text into tokens.
 pub(super) fn tokens(folded: &Folded<'_>) -> Vec<Token> {
     let mut found = Vec::new();
@@ -59,17 +66,16 @@ pub(super) fn tokens(folded: &Folded<'_>) -> Vec<Token> {
             continue;
         };
         let (end, sort) = token_end(folded, at, first);
-        let mut exact = DefaultHasher::new();
-        let mut loose = DefaultHasher::new();
+        let (mut exact, mut loose) = (FNV_OFFSET, FNV_OFFSET);
         for c in (at..end).filter_map(|index| folded.char(index)) {
-            c.hash(&mut exact);
-            c.to_lowercase().for_each(|c| c.hash(&mut loose));
+            exact = mix(exact, c);
+            loose = c.to_lowercase().fold(loose, mix);
         }
         found.push(Token {
             sort,
             items: at..end,
-            hash: exact.finish(),
-            loose: loose.finish(),
+            hash: exact,
+            loose,
         });
         at = end;
     }
@@ -104,8 +110,8 @@ fn token_end(folded: &Folded<'_>, start: usize, first: char) -> (usize, Sort) {
         let goes_on = item
             .char()
             .is_some_and(|c| chars::is_wordish(c) && !chars::is_spaceless(c));
-        if !goes_on && !apostrophe && !(soft && folded.char(end + 1).is_some_and(chars::is_wordish))
-        {
+        let inside = soft && folded.char(end + 1).is_some_and(chars::is_wordish);
+        if !(goes_on || apostrophe || inside) {
             break;
         }
         end += 1;

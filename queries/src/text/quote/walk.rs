@@ -69,6 +69,8 @@ impl Skeleton {
             self.text.push('s');
         } else if c.is_ascii() {
             self.text.push(c.to_ascii_lowercase());
+            self.items.push(u32::try_from(index).unwrap_or(u32::MAX));
+            return;
         } else {
             self.text.extend(c.to_lowercase());
         }
@@ -235,7 +237,10 @@ impl<'a> Walk<'a> {
             }
             (Kind::LongS, Kind::Char) => matches!(wanted.ch, 's' | 'f'),
             (Kind::Char, Kind::LongS) => matches!(item.ch, 's' | 'f'),
-            (Kind::Space | Kind::SoftSpace, Kind::Space | Kind::SoftSpace) => true,
+            // A bar of the quote needs one in the source.
+            (Kind::Space | Kind::SoftSpace, Kind::Space | Kind::SoftSpace) => {
+                item.bar || !wanted.bar
+            }
             (left, right) => left == right,
         };
         equal.then(|| self.note(item, wanted))

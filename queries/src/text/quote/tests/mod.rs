@@ -1,7 +1,9 @@
 //! Tests of the matcher: tables per kind of fault, and properties.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::single_range_in_vec_init)] // A match has one span more often than not.
 
 mod foldings;
+mod pairs;
 mod properties;
 mod verdicts;
 

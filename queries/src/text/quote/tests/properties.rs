@@ -287,7 +287,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_breaks_it_and_digits_are_never_lost(
+    fn nothing_breaks_it_and_nothing_said_is_lost(
         source in "[a-c12 \n.,\\-−·²₂³^\u{ad}\u{200b}\u{301}\u{fb01}\u{fb05}*_`\\[\\]()<>&;#|\\\\…‘’“\"'％１ａ中文ก า≥%$/e]{0,60}",
         quote in "[a-c12 \n.,\\-−·²₂³^\u{ad}\u{200b}\u{301}\u{fb01}*_`\\[\\]<…’\"'１ａ中ก≥%e]{0,12}",
         cut in (0usize..60, 1usize..30), fuzzy in any::<bool>(), own in any::<bool>()
@@ -306,9 +306,16 @@ proptest! {
             let editorial = verdict.flags().iter().any(|flag| matches!(flag, Flag::Editorial { .. }));
             let skipping = [Folding::Marker, Folding::Furniture, Folding::Markup].iter().any(|&folding| verdict.foldings().contains(folding));
             if verdict.verified() && whole && !skipping && !editorial {
-                let digits = |text: &str| -> String { text.nfkc().filter(char::is_ascii_digit).collect() };
+                // Letters, digits and signs in a form of their own: an oracle that shares no code.
+                let said = |text: &str| -> String {
+                    let kept = |c: &char| c.is_alphanumeric() || "<>%$≥".contains(*c);
+                    text.nfkc().filter(kept).map(|c| if c == 'f' { 's' } else { c }).collect()
+                };
                 let found = &source[verdict.spans()[0].clone()];
-                prop_assert_eq!(digits(found), digits(&quote), "{:?} | {:?}: {:?}", source, quote, verdict);
+                let (found, quote) = (said(found), said(&quote));
+                let same = found == quote
+                    || verdict.foldings().contains(Folding::Initial) && found.to_lowercase() == quote.to_lowercase();
+                prop_assert!(same, "{:?} | {:?}: {:?}", source, quote, verdict);
             }
         }
     }
