@@ -144,7 +144,23 @@ fn common(left: &[Token], right: &[Token]) -> Vec<(usize, usize)> {
             column += 1;
         }
     }
+    tighten(&mut pairs, left, right);
     pairs
+}
+
+/// Moves each pair as close to the next one as equal tokens allow. The pairs above are the earliest
+/// possible, and a quote that begins with "A" would begin at the first "a" there is.
+fn tighten(pairs: &mut [(usize, usize)], left: &[Token], right: &[Token]) {
+    let mut next = None;
+    for (row, column) in pairs.iter_mut().rev() {
+        if let (Some(next), Some(token)) = (next, left.get(*row))
+            && let Some(between) = right.get(*column..next)
+            && let Some(latest) = between.iter().rposition(|it| it.loose == token.loose)
+        {
+            *column += latest;
+        }
+        next = Some(*column);
+    }
 }
 
 /// Tokens of the quote and those of the source in their place.
@@ -373,5 +389,35 @@ fn punctuation(differences: &[Difference<'_>]) -> String {
         (false, true) => {
             format!("has the punctuation \"{here}\", which the source does not have here")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use crate::text::quote::{Options, Passage, Quote, check_quote};
+
+    /// The passage that is shown for a quote that is absent, and what decides.
+    fn shown<'a>(text: &'a str, quote: &str) -> (&'a str, String) {
+        let passage = Passage::whole(text);
+        let quote = Quote {
+            text: quote,
+            prefix: None,
+            suffix: None,
+        };
+        let verdict = check_quote(&passage, &quote, Options::default());
+        let nearest = verdict.nearest().unwrap();
+        (&text[nearest.span.clone()], nearest.decides.clone())
+    }
+
+    #[test]
+    fn the_passage_shown_begins_where_the_quote_does() {
+        let text = "# How a citation is checked\n\nA card quotes its sources word for word.\n";
+        let (passage, decides) = shown(text, "A card quotes its sources line for line.");
+        assert_eq!(passage, "A card quotes its sources word for word.");
+        assert!(!decides.contains("citation"), "{decides}");
+        let (passage, _) = shown(text, "A card quotes most of its sources word for word.");
+        assert_eq!(passage, "A card quotes its sources word for word.");
     }
 }
