@@ -317,7 +317,7 @@ pub fn paragraphs(random: &mut Random, count: usize) -> Vec<String> {
 
 /// The text of a new source of the kind its name says.
 pub fn source_text(random: &mut Random, path: &str) -> String {
-    let count = 2 + random.below(6);
+    let count = 2 + random.below(4);
     let parts = paragraphs(random, count);
     if path.ends_with(".html") {
         let body: Vec<String> = parts.iter().map(|part| format!("<p>{part}</p>")).collect();
@@ -514,7 +514,7 @@ impl Corpus {
             history: Vec::new(),
         };
         let chunks = citable(corpus.root());
-        for _ in 0..4 + random.below(5) {
+        for _ in 0..4 + random.below(4) {
             corpus.write_card(random, &chunks);
         }
         corpus
