@@ -58,7 +58,7 @@ fn run(seed: u64, speak: bool) {
         live.update(&["out/sources_manifest.json".to_owned()]);
     }
     live.record();
-    for round in 0..2 + random.below(2) {
+    for round in 0..1 + random.below(3) {
         let mut changed = Vec::new();
         for _ in 0..1 + random.below(3) {
             let (word, paths) = corpus.edit(&mut random);

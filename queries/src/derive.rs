@@ -221,10 +221,9 @@ pub fn card_text(db: &dyn Db, file: CardFile) -> Result<Arc<str>, ReadFailure> {
     match file.status(db) {
         FileStatus::Failed(failure) => Err(failure.clone()),
         FileStatus::Present(fingerprint) => {
-            let bytes = db.system().read(file.path(db), crate::CARD_LIMIT)?;
-            if Fingerprint::of(&bytes) != *fingerprint {
-                return Err(ReadFailure::Changed);
-            }
+            let bytes =
+                db.documents()
+                    .read(db.system(), file.path(db), *fingerprint, crate::CARD_LIMIT)?;
             match std::str::from_utf8(&bytes) {
                 Ok(text) => Ok(text.into()),
                 Err(error) => Err(ReadFailure::Other(format!(

@@ -6,7 +6,7 @@
 //! handed out only for the fingerprint asked for, or as the one the graph derived last, and who
 //! relies on the latter compares chunk hashes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dashmap::DashMap;
@@ -29,6 +29,7 @@ pub enum LoadError {
 pub struct Documents {
     budget: usize,
     held: Mutex<Held>,
+    torn: Mutex<BTreeSet<Arc<str>>>,
     derived: DashMap<Arc<str>, Derived>,
 }
 
@@ -61,6 +62,7 @@ impl Documents {
         Documents {
             budget,
             held: Mutex::default(),
+            torn: Mutex::default(),
             derived: DashMap::new(),
         }
     }
@@ -76,16 +78,44 @@ impl Documents {
         if let Some(document) = self.held(path, fingerprint, recipe) {
             return Ok(document);
         }
-        let bytes = system
-            .read(path, recipe.extract.limits.bytes)
+        let bytes = self
+            .read(system, path, fingerprint, recipe.extract.limits.bytes)
             .map_err(LoadError::Read)?;
-        if Fingerprint::of(&bytes) != fingerprint {
-            return Err(LoadError::Read(ReadFailure::Changed));
-        }
         let document =
             Arc::new(extract(system, &bytes, &recipe.extract).map_err(LoadError::Extract)?);
         self.keep(path, fingerprint, recipe, &document);
         Ok(document)
+    }
+
+    /// The bytes of `path`, which the run found to have `fingerprint`. A failure is remembered as
+    /// a tear: what was derived from it is true of no state of the file.
+    pub(crate) fn read(
+        &self,
+        system: &dyn System,
+        path: &Arc<str>,
+        fingerprint: Fingerprint,
+        limit: u64,
+    ) -> Result<Arc<[u8]>, ReadFailure> {
+        let result = system.read(path, limit).and_then(|bytes| {
+            if Fingerprint::of(&bytes) == fingerprint {
+                Ok(bytes)
+            } else {
+                Err(ReadFailure::Changed)
+            }
+        });
+        if result.is_err() {
+            self.torn
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(path.clone());
+        }
+        result
+    }
+
+    /// The files that changed under the run since this was asked last. Whoever keeps results
+    /// across runs or revisions must drop those of these files.
+    pub fn take_torn(&self) -> BTreeSet<Arc<str>> {
+        std::mem::take(&mut *self.torn.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Records what the graph derived last from `path`.

@@ -20,7 +20,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use kbc_queries::system::Fingerprint;
 
 /// Version of the tables and of everything stored in them. A cache of another version is rebuilt.
-const SCHEMA: i64 = 1;
+const SCHEMA: i64 = 2;
 
 /// Buckets of the last state. More buckets make a small change cheaper to record, and a full
 /// read dearer.
@@ -137,21 +137,24 @@ impl Cache {
         match Self::connect(&path) {
             Ok(cache) => Opened::Ready(cache),
             Err(Trouble::Busy(reason)) => Opened::Unavailable(reason),
-            Err(Trouble::Damaged(reason)) => {
-                for suffix in ["", "-wal", "-shm", "-journal"] {
-                    let mut name = path.clone().into_os_string();
-                    name.push(suffix);
-                    // A file that cannot be removed shows up in the next attempt to open.
-                    let _ = fs::remove_file(name);
-                }
-                match Self::connect(&path) {
-                    Ok(cache) => Opened::Rebuilt(cache, reason),
-                    Err(Trouble::Busy(reason) | Trouble::Damaged(reason)) => {
-                        Opened::Unavailable(reason)
-                    }
-                }
-            }
+            Err(Trouble::Damaged(reason)) => Self::make_anew(root, reason),
         }
+    }
+
+    /// Puts an empty cache in the place of one that cannot be used.
+    fn make_anew(root: &Path, reason: String) -> Opened {
+        let path = file(root);
+        remove(&path);
+        match Self::connect(&path) {
+            Ok(cache) => Opened::Rebuilt(cache, reason),
+            Err(Trouble::Busy(reason) | Trouble::Damaged(reason)) => Opened::Unavailable(reason),
+        }
+    }
+
+    /// Gives this cache up, because `reason` shows that it is damaged, for an empty one.
+    pub fn rebuild(self, root: &Path, reason: String) -> Opened {
+        drop(self.connection);
+        Self::make_anew(root, reason)
     }
 
     fn connect(path: &Path) -> Result<Self, Trouble> {
@@ -237,7 +240,10 @@ impl Cache {
 
     /// Records changes in one transaction. Losing a race for the write lock is retried by SQLite
     /// for some seconds.
-    pub fn record(&mut self, mut changes: Changes) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// What is in the way; `damaged` if it will be in the way next time too.
+    pub fn record(&mut self, mut changes: Changes) -> Result<(), NotRecorded> {
         if changes.is_empty() {
             return Ok(());
         }
@@ -246,7 +252,7 @@ impl Cache {
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(|error| error.to_string())?;
+            .map_err(NotRecorded::of)?;
         let apply = || -> rusqlite::Result<()> {
             let run: i64 = transaction.query_row(
                 "SELECT coalesce(max(run), 0) + 1 FROM trace",
@@ -281,8 +287,8 @@ impl Cache {
             }
             Ok(())
         };
-        apply().map_err(|error| error.to_string())?;
-        transaction.commit().map_err(|error| error.to_string())
+        apply().map_err(NotRecorded::of)?;
+        transaction.commit().map_err(NotRecorded::of)
     }
 }
 
@@ -299,6 +305,38 @@ fn prune(connection: &Connection, files: u64, run: i64) -> rusqlite::Result<()> 
         [limit],
     )?;
     Ok(())
+}
+
+/// Removes a cache's files. One that cannot be removed shows up when the cache is opened.
+pub fn remove(path: &Path) {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let mut name = path.to_path_buf().into_os_string();
+        name.push(suffix);
+        let _ = fs::remove_file(name);
+    }
+}
+
+/// Why changes were not recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotRecorded {
+    /// What the store said.
+    pub reason: String,
+    /// Whether the store is damaged, and not only busy or full.
+    pub damaged: bool,
+}
+
+impl NotRecorded {
+    fn of(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        let damaged = matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown)
+        );
+        NotRecorded {
+            reason: error.to_string(),
+            damaged,
+        }
+    }
 }
 
 enum Trouble {
@@ -319,12 +357,29 @@ impl Trouble {
     }
 }
 
-/// Bytes of a value that is stored.
+/// Bytes of the checksum behind a stored value.
+const CHECKSUM: usize = 16;
+
+fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
+    let mut sum = [0; CHECKSUM];
+    sum.copy_from_slice(&Fingerprint::of(bytes).0[..CHECKSUM]);
+    sum
+}
+
+/// Bytes of a value that is stored. A checksum tells a value from what a failing disk makes of
+/// it: one flipped bit must not turn a failed citation into a verified one.
 pub fn encode<T: Serialize>(value: &T) -> Option<Vec<u8>> {
-    postcard::to_stdvec(value).ok()
+    let mut bytes = postcard::to_stdvec(value).ok()?;
+    let sum = checksum(&bytes);
+    bytes.extend_from_slice(&sum);
+    Some(bytes)
 }
 
 /// The value of stored bytes, unless they are damaged or of another time.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
-    postcard::from_bytes(bytes).ok()
+    let (value, sum) = bytes.split_last_chunk::<CHECKSUM>()?;
+    if *sum != checksum(value) {
+        return None;
+    }
+    postcard::from_bytes(value).ok()
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use kbc_queries::diagnostic::{Diagnostic, Severity, registry};
 use kbc_queries::emit::index_manifest::{IndexManifest, SCHEMA_VERSION, compare};
 
-use crate::publish::{self, set};
+use crate::publish::{self, Lock, set};
 use crate::session::{Options, Report, Session};
 
 use super::check::RunArguments;
@@ -33,9 +33,19 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         sha256: true,
         ..world.options()
     };
-    let mut session = Session::look_only(project, options);
+    let root = project.root.clone();
+    let mut session = Session::look_only(project, options.clone());
     session.ensure_sha256();
-    let diagnostics = judge(&session);
+    let mut diagnostics = judge(&session);
+    let mixed = |diagnostic: &Diagnostic| diagnostic.code == registry::FRESH_003;
+    if diagnostics.iter().any(mixed) {
+        // A build may have replaced the set between two reads: look again once it is done. Where
+        // there can be no lock, nobody writes.
+        let _lock = Lock::take(&root, || {});
+        session = Session::look_only(world.project()?, options);
+        session.ensure_sha256();
+        diagnostics = judge(&session);
+    }
     session.record();
     let mut report = Report {
         diagnostics,

@@ -10,7 +10,7 @@ pub mod set;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -95,7 +95,8 @@ impl Staging {
     pub fn begin(out: &Path, shown: &str) -> Result<Self, PublishError> {
         let folder = out.join(STAGING);
         doing(|| format!("cannot make {shown}/"), fs::create_dir_all(out))?;
-        if folder.exists() {
+        let leftovers = doing(|| format!("{shown}/{STAGING}"), has_leftovers(&folder))?;
+        if leftovers {
             doing(
                 || format!("cannot clear {shown}/{STAGING}"),
                 fs::remove_dir_all(&folder),
@@ -271,17 +272,49 @@ pub fn hash_file(path: &Path) -> Option<Digest> {
 
 fn read_intent(out: &Path) -> Option<Intent> {
     let bytes = fs::read(out.join(STAGING).join(INTENT)).ok()?;
-    serde_json::from_slice(&bytes).ok()
+    let intent: Intent = serde_json::from_slice(&bytes).ok()?;
+    // It may be somebody else's file: a name that leads elsewhere is none of ours.
+    let ours = |name: &String| {
+        let mut parts = Path::new(name).components();
+        matches!(parts.next(), Some(Component::Normal(_))) && parts.next().is_none()
+    };
+    intent.files.keys().all(ours).then_some(intent)
+}
+
+/// Whether the files that are still staged are those that the intent names.
+fn is_whole(folder: &Path, intent: &Intent) -> bool {
+    intent.files.iter().all(|(name, hash)| {
+        let staged = folder.join(name);
+        match fs::symlink_metadata(&staged) {
+            Ok(metadata) if metadata.is_file() => {
+                hash_file(&staged).is_some_and(|found| found.to_string() == *hash)
+            }
+            Ok(_) => false,
+            Err(_) => true,
+        }
+    })
+}
+
+/// Whether there is a folder of staged files. Anything else of that name is nobody's leftovers.
+fn has_leftovers(folder: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(folder) {
+        Ok(metadata) if metadata.is_dir() => Ok(true),
+        Ok(_) => Err(io::Error::other(
+            "it is not a folder; it is in the way of publishing, move it elsewhere",
+        )),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Finishes or clears what an interrupted build left. Returns whether there was anything to
 /// finish. Whoever calls this holds the project's lock.
 pub fn recover(out: &Path) -> io::Result<bool> {
     let folder = out.join(STAGING);
-    if !folder.exists() {
+    if !has_leftovers(&folder)? {
         return Ok(false);
     }
-    let finished = match read_intent(out) {
+    let finished = match read_intent(out).filter(|intent| is_whole(&folder, intent)) {
         None => false,
         Some(intent) => {
             apply(out, &intent)?;

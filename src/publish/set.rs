@@ -73,8 +73,14 @@ struct SourcePart {
 /// Puts the set together in `staging`.
 pub fn assemble(session: &mut Session, staging: &mut Staging) -> Result<(), PublishError> {
     session.ensure_sha256();
+    if let Some(path) = session.without_sha256() {
+        return Err(changed_meanwhile(path));
+    }
     let parts = parts(session);
     let (chunks, commitments) = write_chunks(session, &parts, staging)?;
+    if let Some(path) = session.take_torn() {
+        return Err(changed_meanwhile(&path));
+    }
     let mut outputs = BTreeMap::from([("chunks_manifest.json".to_owned(), chunks)]);
     let mut put = |staging: &mut Staging, name: &str, bytes: &[u8]| -> Result<(), PublishError> {
         let hash = staging.put(name, bytes)?;
@@ -101,6 +107,14 @@ pub fn assemble(session: &mut Session, staging: &mut Staging) -> Result<(), Publ
     manifest.outputs = outputs;
     staging.put(LAST, &json(&manifest)?)?;
     Ok(())
+}
+
+/// A set that mixes two states of a file is the set of neither.
+fn changed_meanwhile(path: &str) -> PublishError {
+    PublishError {
+        doing: path.to_owned(),
+        error: std::io::Error::other("it changed while it was being published; build again"),
+    }
 }
 
 fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, PublishError> {

@@ -21,7 +21,7 @@ use crate::workspace::Project;
 use crate::workspace::discover::glob;
 use crate::workspace::stamp::Stamp;
 
-use super::{Options, Pending, Session, keys, present};
+use super::{Options, Session, keys, present};
 
 /// The authority tiers of a collection's files.
 pub struct Authorities {
@@ -107,11 +107,27 @@ impl Session {
         }
     }
 
-    /// Makes sure that the graph knows every file.
+    /// A file that has bytes but, because they changed since the look at it, no SHA-256 of them.
+    pub(crate) fn without_sha256(&self) -> Option<&str> {
+        let sources = self.sources.iter().map(|(path, state)| (path, &state.file));
+        let cards = self.cards.iter().map(|(path, state)| (path, &state.file));
+        sources
+            .chain(cards)
+            .find(|(_, file)| file.sha256.is_none() && present(file).is_some())
+            .map(|(path, _)| &**path)
+    }
+
+    /// A file that changed since the look at it, if any did; the session forgets what it made of
+    /// such files.
+    pub(crate) fn take_torn(&mut self) -> Option<Arc<str>> {
+        let traces = self.traces.len();
+        self.forget_torn(traces, &[])
+    }
+
+    /// Makes sure that the graph knows every file as it is: verdicts found by their content are
+    /// taken over without telling it.
     pub(crate) fn bind_all(&mut self) {
-        if matches!(self.pending, Pending::All) {
-            self.bind();
-        }
+        self.bind();
     }
 
     /// The commitments of all documents, or of one, by source id.

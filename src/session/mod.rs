@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use kbc_queries::diagnostic::Diagnostic;
 use kbc_queries::input::{CardFile, FileStatus, Recipe, SourceFile};
-use kbc_queries::system::Fingerprint;
+use kbc_queries::system::{Fingerprint, ReadFailure};
 
 use crate::cache::Cache;
 use crate::cache::entries::{CardEntry, FileRecord, SourceReport};
@@ -217,7 +217,16 @@ impl Session {
 
     /// Whether something could not be read, so that what is missing may not be gone.
     pub fn is_incomplete(&self) -> bool {
+        let changing = FileStatus::Failed(ReadFailure::Changed);
         self.incomplete
+            || self
+                .sources
+                .values()
+                .any(|state| state.file.status == changing)
+            || self
+                .cards
+                .values()
+                .any(|state| state.file.status == changing)
     }
 
     /// The bytes read from source and card files so far, and the files opened for it.

@@ -377,6 +377,28 @@ impl Session {
         self.hash_paths(&sources, &cards, limit, looked_at);
     }
 
+    /// Looks again at the files that changed while they were used.
+    pub(super) fn look_at_unknown(&mut self) {
+        let torn = FileStatus::Failed(ReadFailure::Changed);
+        let sources: Vec<Arc<str>> = (self.sources.iter())
+            .filter(|(_, state)| state.file.status == torn)
+            .map(|(path, _)| path.clone())
+            .collect();
+        let cards: Vec<Arc<str>> = (self.cards.iter())
+            .filter(|(_, state)| state.file.status == torn)
+            .map(|(path, _)| path.clone())
+            .collect();
+        let limit = self.project.settings.limits.bytes;
+        self.hash_paths(&sources, &cards, limit, SystemTime::now());
+        // One that is gone by now is for the next look at the tree.
+        let gone = FileStatus::Failed(ReadFailure::Absent);
+        self.incomplete |= (sources.iter().filter_map(|path| self.sources.get(path)))
+            .any(|state| state.file.status == gone)
+            || (cards.iter().filter_map(|path| self.cards.get(path)))
+                .any(|state| state.file.status == gone);
+        self.assign_ids();
+    }
+
     fn stale_paths(
         &self,
         card: impl Fn(&str) -> bool,
@@ -766,7 +788,10 @@ impl Session {
         for collection in &self.project.settings.collections {
             for pattern in &collection.include {
                 let prefix = crate::workspace::discover::literal_prefix(pattern);
-                if prefix.is_empty() || self.project.root.join(&prefix).is_dir() {
+                // A link is not followed, so what lies behind it is as good as gone.
+                let is_there = std::fs::symlink_metadata(self.project.root.join(&prefix))
+                    .is_ok_and(|metadata| metadata.is_dir());
+                if prefix.is_empty() || is_there {
                     continue;
                 }
                 let below = format!("{prefix}/");
@@ -786,7 +811,7 @@ impl Session {
             self.discovered.push(
                 Diagnostic::new(
                     registry::SRC_013,
-                    format!("the folder {prefix}/ is gone, though published sources lie in it"),
+                    format!("the folder {prefix}/ is gone or no folder, though published sources lie in it"),
                 )
                 .in_file(prefix)
                 .help("bring it back; to delete its sources, empty the folder but keep it, or take it out of kb.toml"),

@@ -29,82 +29,75 @@ pub(crate) fn open(root: &std::path::Path) -> (Option<Cache>, LastState, Option<
     let cache = match Cache::open(root) {
         Opened::Ready(cache) => Some(cache),
         Opened::Rebuilt(cache, reason) => {
-            notice = Some(
-                Diagnostic::new(
-                    registry::CACHE_001,
-                    format!("the cache was not usable and has been rebuilt: {reason}"),
-                )
-                .help("nothing to do; only time was lost"),
-            );
+            notice = Some(rebuilt(&reason));
             Some(cache)
         }
         // A read-only checkout is no reason to complain; the run is only slower.
         Opened::Unavailable(_) => None,
     };
-    let mut state = LastState::default();
     let Some(cache) = cache else {
-        return (None, state, notice);
+        return (None, LastState::default(), notice);
     };
-    let mut damaged = false;
-    load(
-        &cache,
-        Table::Sources,
-        &mut damaged,
-        |entries: Vec<StoredSource>| {
-            state
-                .sources
-                .extend(entries.into_iter().map(|entry| (entry.path.clone(), entry)));
+    match read_state(&cache) {
+        Ok((state, false)) => (Some(cache), state, notice),
+        // What can be read is used; what cannot is derived and recorded again.
+        Ok((state, true)) => {
+            let part = || {
+                Diagnostic::new(
+                    registry::CACHE_001,
+                    "part of the cache was damaged and is rebuilt",
+                )
+                .help("nothing to do; only time was lost")
+            };
+            (Some(cache), state, notice.or_else(|| Some(part())))
+        }
+        Err(reason) => match cache.rebuild(root, reason) {
+            Opened::Ready(cache) => (Some(cache), LastState::default(), notice),
+            Opened::Rebuilt(cache, reason) => {
+                (Some(cache), LastState::default(), Some(rebuilt(&reason)))
+            }
+            Opened::Unavailable(_) => (None, LastState::default(), notice),
         },
-    );
-    load(
-        &cache,
-        Table::Cards,
-        &mut damaged,
-        |entries: Vec<StoredCard>| {
-            state
-                .cards
-                .extend(entries.into_iter().map(|entry| (entry.path.clone(), entry)));
-        },
-    );
-    load(
-        &cache,
-        Table::Others,
-        &mut damaged,
-        |entries: Vec<StoredOther>| {
-            state
-                .others
-                .extend(entries.into_iter().map(|entry| (entry.path.clone(), entry)));
-        },
-    );
-    if damaged && notice.is_none() {
-        notice = Some(
-            Diagnostic::new(
-                registry::CACHE_001,
-                "part of the cache was damaged and is rebuilt",
-            )
-            .help("nothing to do; only time was lost"),
-        );
     }
-    (Some(cache), state, notice)
+}
+
+fn rebuilt(reason: &str) -> Diagnostic {
+    Diagnostic::new(
+        registry::CACHE_001,
+        format!("the cache was not usable and has been rebuilt: {reason}"),
+    )
+    .help("nothing to do; only time was lost")
+}
+
+/// The last state, and whether a part of it was damaged. An error: the store itself is.
+fn read_state(cache: &Cache) -> Result<(LastState, bool), String> {
+    let mut state = LastState::default();
+    let mut damaged = false;
+    for entries in load::<StoredSource>(cache, Table::Sources, &mut damaged)? {
+        state.sources.insert(entries.path.clone(), entries);
+    }
+    for entry in load::<StoredCard>(cache, Table::Cards, &mut damaged)? {
+        state.cards.insert(entry.path.clone(), entry);
+    }
+    for entry in load::<StoredOther>(cache, Table::Others, &mut damaged)? {
+        state.others.insert(entry.path.clone(), entry);
+    }
+    Ok((state, damaged))
 }
 
 fn load<T: serde::de::DeserializeOwned>(
     cache: &Cache,
     table: Table,
     damaged: &mut bool,
-    mut take: impl FnMut(Vec<T>),
-) {
-    match cache.buckets(table) {
-        Err(_) => *damaged = true,
-        Ok(buckets) => {
-            for (_, bytes) in buckets {
-                match decode(&bytes) {
-                    Some(entries) => take(entries),
-                    None => *damaged = true,
-                }
-            }
+) -> Result<Vec<T>, String> {
+    let mut all = Vec::new();
+    for (_, bytes) in cache.buckets(table)? {
+        match decode::<Vec<T>>(&bytes) {
+            Some(entries) => all.extend(entries),
+            None => *damaged = true,
         }
     }
+    Ok(all)
 }
 
 impl Session {
@@ -116,8 +109,15 @@ impl Session {
         let changes = self.changes();
         // Another process may hold the lock for longer than we are willing to wait, or the disk
         // may be full: then the next run derives again what this one could not write down.
-        if cache.record(changes).is_ok() {
-            self.settle();
+        match cache.record(changes) {
+            Ok(()) => self.settle(),
+            Err(why) if why.damaged => {
+                // The next run makes a new one; nothing of this run is lost but time.
+                drop(cache);
+                crate::cache::remove(&crate::cache::file(&self.project.root));
+                return;
+            }
+            Err(_) => {}
         }
         self.cache = Some(cache);
     }

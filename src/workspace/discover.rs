@@ -132,6 +132,11 @@ impl Matcher {
         (Some(Role::Source(first)), wanted)
     }
 
+    /// Whether `path` is a directory that some pattern names, or one above it.
+    fn is_on_the_way(&self, path: &str) -> bool {
+        self.prefixes.iter().any(|prefix| is_within(prefix, path))
+    }
+
     /// Whether anything below the directory can match.
     fn may_hold(&self, directory: &str) -> bool {
         self.prefixes.iter().any(|prefix| {
@@ -226,19 +231,23 @@ fn visit(root: &Path, matcher: &Matcher, entry: &DirEntry, discovery: &mut Disco
         return;
     };
     let (role, also) = matcher.role(&path);
-    let Some(role) = role else { return };
+    // A link in a folder's place hides all that is behind it, which must be said too.
+    if role.is_none() && !(kind.is_symlink() && matcher.is_on_the_way(&path)) {
+        return;
+    }
     let path: Arc<str> = path.into();
     if kind.is_symlink() {
         discovery.diagnostics.push(
             Diagnostic::new(
                 registry::SRC_001,
-                "symbolic links are not followed; this file was skipped",
+                "symbolic links are not followed; this one was skipped",
             )
             .in_file(path)
-            .help("put the file itself into the project, or exclude the link in kb.toml"),
+            .help("put the files themselves into the project, or exclude the link in kb.toml"),
         );
         return;
     }
+    let Some(role) = role else { return };
     if let (Role::Source(_), false) = (role, also.is_empty()) {
         discovery.shared.extend(&also);
         discovery.diagnostics.push(

@@ -317,7 +317,7 @@ pub fn paragraphs(random: &mut Random, count: usize) -> Vec<String> {
 
 /// The text of a new source of the kind its name says.
 pub fn source_text(random: &mut Random, path: &str) -> String {
-    let count = 2 + random.below(6);
+    let count = 2 + random.below(4);
     let parts = paragraphs(random, count);
     if path.ends_with(".html") {
         let body: Vec<String> = parts.iter().map(|part| format!("<p>{part}</p>")).collect();
@@ -494,6 +494,8 @@ const SOURCES: &[&str] = &[
 pub struct Corpus {
     folder: TempDir,
     next_card: usize,
+    /// What files once held, oldest first.
+    history: Vec<(String, Vec<u8>)>,
 }
 
 impl Corpus {
@@ -509,9 +511,10 @@ impl Corpus {
         let mut corpus = Corpus {
             folder,
             next_card: 0,
+            history: Vec::new(),
         };
         let chunks = citable(corpus.root());
-        for _ in 0..4 + random.below(5) {
+        for _ in 0..4 + random.below(4) {
             corpus.write_card(random, &chunks);
         }
         corpus
@@ -560,7 +563,10 @@ impl Corpus {
             write(self.root(), path, source_text(random, path));
             return ("add".to_owned(), vec![path.to_owned()]);
         };
-        let (word, paths) = match random.below(20) {
+        if let Ok(bytes) = fs::read(self.at(&path)) {
+            self.history.push((path.clone(), bytes));
+        }
+        let (word, paths) = match random.below(22) {
             0..=3 => self.edit_text(random, path),
             4 => self.edit_hidden(random, path),
             5 => {
@@ -623,6 +629,13 @@ impl Corpus {
             }
             17 => self.rename_folder(random),
             18 => self.swap(random, path),
+            19 | 20 => match random.pick(&self.history).cloned() {
+                Some((path, bytes)) => {
+                    write(self.root(), &path, bytes);
+                    ("check out", vec![path])
+                }
+                None => ("nothing", Vec::new()),
+            },
             _ => {
                 let ignored = self.at("sources/.gitignore");
                 if ignored.exists() {
