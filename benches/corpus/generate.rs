@@ -229,7 +229,7 @@ impl Card {
         let reading = index % READINGS;
         let mut text = format!(
             "---\nschema_version: \"cacg.v0\"\nid: \"card-{index:06}\"\ntitle: \"{title}\"\n\
-             reading_id: \"reading_{reading:02}\"\nsummary: \"{summary}\"\ntags: [\"{}\", \"{}\"]\n",
+             reading_id: \"reading_{reading:02}\"\nsummary: \"{summary}\"\ntags: [\"about-{}\", \"on-{}\"]\n",
             vocabulary.word(random),
             vocabulary.word(random)
         );

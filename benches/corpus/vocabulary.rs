@@ -79,6 +79,15 @@ const STEMS: &str = "accent account acid act adapt adjust align anchor annex arc
 
 const ENDINGS: [&str; 5] = ["", "ed", "ing", "er", "ment"];
 
+/// A stem with an ending; an e at the end of the stem gives way to a vowel.
+fn joined(stem: &str, ending: &str) -> String {
+    let stem = match stem.strip_suffix('e') {
+        Some(shorter) if ending.starts_with(['e', 'i']) => shorter,
+        _ => stem,
+    };
+    format!("{stem}{ending}")
+}
+
 /// The words and how often each is drawn.
 pub struct Vocabulary {
     words: Vec<String>,
@@ -91,7 +100,7 @@ impl Vocabulary {
     pub fn new() -> Self {
         let mut rare: Vec<String> = STEMS
             .split_whitespace()
-            .flat_map(|stem| ENDINGS.iter().map(move |ending| format!("{stem}{ending}")))
+            .flat_map(|stem| ENDINGS.iter().map(move |ending| joined(stem, ending)))
             .collect();
         // Forms of one word do not follow each other in rank.
         let mut random = Random::new(0x6b62, 0);
