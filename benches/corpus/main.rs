@@ -105,7 +105,7 @@ impl Plan {
                 "--real" => {
                     let directory = fs::canonicalize(value()?)?;
                     let name = directory.file_name().unwrap_or_default();
-                    let name = name.to_string_lossy().into_owned();
+                    let name = format!("tree-{}", name.to_string_lossy());
                     plan.corpora.push((name, Kind::Real(directory), 7));
                 }
                 "S" => plan.corpora.push(("S".to_owned(), Kind::MadeUp(500), 7)),
