@@ -539,7 +539,7 @@ struct SummaryOf {
 
 impl SummaryOf {
     fn open() -> Self {
-        let disk = std::sync::Arc::new(kbc::workspace::disk::Disk::new(root()));
+        let disk = std::sync::Arc::new(kbc::workspace::disk::Disk::new(root(), None));
         SummaryOf {
             db: kbc::session::Database::new(disk, None),
         }

@@ -8,10 +8,10 @@ use crate::commit::hash::{self, Digest};
 use crate::documents::{Derived, LoadError};
 use crate::input::{CardFile, FileStatus, SourceFile};
 use crate::parse::card::{Citation, ParsedCard, parse as parse_card};
-use crate::parse::document::{Document, Format, Notice};
+use crate::parse::document::{Document, Format, Notice, bidi_controls};
 use crate::parse::manifest::ChunkRecord;
 use crate::parse::problem::Spanned;
-use crate::system::ReadFailure;
+use crate::system::{Fingerprint, ReadFailure};
 
 /// What a source gives, without its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +28,9 @@ pub struct SourceDerivation {
     pub encoding: &'static str,
     /// What the extractor wants to be known.
     pub notices: Box<[Notice]>,
+    /// Per chunk, how the next one follows it: the distance of their starts and the text between
+    /// them, which belongs to neither. Only of chunks that are slices.
+    pub joints: Box<[Fingerprint]>,
 }
 
 /// Why a source gives no chunks.
@@ -99,6 +102,7 @@ pub fn given_source(records: &[&ChunkRecord]) -> Result<SourceDerivation, String
     let page_count = chunks.list.iter().map(|chunk| chunk.end_page).max();
     Ok(SourceDerivation {
         chunks,
+        joints: Box::default(),
         format: Format::Text,
         page_count: page_count.unwrap_or(1),
         paged: true,
@@ -112,14 +116,55 @@ pub fn derive_source(
     document: &Document,
     chunker: &Chunker,
 ) -> Result<SourceDerivation, ChunkError> {
+    let chunks = chunk::chunk_document(view(document), chunker)?;
     Ok(SourceDerivation {
-        chunks: chunk::chunk_document(view(document), chunker)?,
+        joints: joints(&chunks, &document.text),
+        chunks,
         format: document.format,
         page_count: u32::try_from(document.pages.len().max(1)).unwrap_or(u32::MAX),
         paged: document.is_paged(),
         encoding: document.encoding,
         notices: document.notices.clone(),
     })
+}
+
+fn joints(chunks: &Chunks, text: &str) -> Box<[Fingerprint]> {
+    if !chunks.list.iter().all(chunk::Chunk::is_slice) {
+        return Box::default();
+    }
+    chunks
+        .list
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [chunk, next] => {
+                let distance = next.range.start.saturating_sub(chunk.range.start) as u64;
+                let between = text
+                    .get(chunk.range.end..next.range.start)
+                    .unwrap_or_default();
+                Some(Fingerprint::combine(
+                    "kbc joint",
+                    [&distance.to_le_bytes()[..], between.as_bytes()],
+                ))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// What a quote runs into that goes on after its chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Following {
+    /// Hash of the next chunk.
+    pub hash: Digest,
+    /// How it follows: see [`SourceDerivation::joints`].
+    pub joint: Fingerprint,
+}
+
+/// Says that a query looks at all of a source: text between chunks, and places in the file, which
+/// move without any chunk changing. Without this, its findings would show old places.
+pub fn depend_on_file(db: &dyn Db, file: SourceFile) {
+    let _ = file.status(db);
+    let _ = file.recipe(db);
 }
 
 /// A cited chunk, and the one after it into which a quote may run.
@@ -133,8 +178,8 @@ pub struct CitedChunk {
     pub start_page: u32,
     /// Last page.
     pub end_page: u32,
-    /// Hash of the next chunk of the document.
-    pub next: Option<Digest>,
+    /// The next chunk of the document, where a quote may run into it.
+    pub next: Option<Following>,
 }
 
 /// The chunk with an ordinal and first page, or `None`. A firewall: an edit elsewhere in the
@@ -163,7 +208,11 @@ pub fn cited_chunk(
             next: list
                 .get(index + 1)
                 .filter(|next| Some(next.ordinal) == ordinal.checked_add(1))
-                .map(|next| next.hash),
+                .zip(derivation.joints.get(index))
+                .map(|(next, joint)| Following {
+                    hash: next.hash,
+                    joint: *joint,
+                }),
         }))
 }
 
@@ -173,7 +222,7 @@ pub fn card_text(db: &dyn Db, file: CardFile) -> Result<Arc<str>, ReadFailure> {
         FileStatus::Failed(failure) => Err(failure.clone()),
         FileStatus::Present(fingerprint) => {
             let bytes = db.system().read(file.path(db), crate::CARD_LIMIT)?;
-            if crate::system::Fingerprint::of(&bytes) != *fingerprint {
+            if Fingerprint::of(&bytes) != *fingerprint {
                 return Err(ReadFailure::Changed);
             }
             match std::str::from_utf8(&bytes) {
@@ -194,6 +243,8 @@ pub struct CardDerivation {
     pub parsed: ParsedCard,
     /// `card_hash` as it should be, hex; only of a card with nothing wrong in its frontmatter.
     pub hash: Option<Box<str>>,
+    /// First character of the file that changes the direction of writing.
+    pub bidi_control: Option<usize>,
 }
 
 /// Derives a card from its text, outside the graph.
@@ -205,7 +256,12 @@ pub fn derive_card(text: &str) -> CardDerivation {
             .to_string()
             .into()
     });
-    CardDerivation { parsed, hash }
+    let bidi_control = bidi_controls(text).next();
+    CardDerivation {
+        parsed,
+        hash,
+        bidi_control,
+    }
 }
 
 /// A card's parts.

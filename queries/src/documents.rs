@@ -13,7 +13,7 @@ use dashmap::DashMap;
 
 use crate::derive::SourceDerivation;
 use crate::input::Recipe;
-use crate::parse::document::{self, Document, DocumentError};
+use crate::parse::document::{self, Document, DocumentError, ExtractOptions, Format};
 use crate::system::{Fingerprint, ReadFailure, System};
 
 /// Why there is no document.
@@ -83,7 +83,7 @@ impl Documents {
             return Err(LoadError::Read(ReadFailure::Changed));
         }
         let document =
-            Arc::new(document::extract(&bytes, &recipe.extract).map_err(LoadError::Extract)?);
+            Arc::new(extract(system, &bytes, &recipe.extract).map_err(LoadError::Extract)?);
         self.keep(path, fingerprint, recipe, &document);
         Ok(document)
     }
@@ -150,6 +150,19 @@ impl Documents {
             evict(&mut held, self.budget / 2);
         }
     }
+}
+
+fn extract(
+    system: &dyn System,
+    bytes: &[u8],
+    options: &ExtractOptions,
+) -> Result<Document, DocumentError> {
+    if options.format == Format::Pdf
+        && let Some(result) = system.read_apart(bytes, options)
+    {
+        return result;
+    }
+    document::extract(bytes, options)
 }
 
 /// Drops the least recently used documents until at most `target` bytes are held. Going down to

@@ -14,11 +14,14 @@
 //! - [`parse`]: bytes to documents, cards, matrix, settings, manifests.
 //! - [`chunk`] and [`commit`]: documents to chunks, hashes, Merkle trees.
 //! - [`text`]: normal forms and the quote matcher.
-//! - [`derive`]: the per-file queries. [`resolve`]: names to sources.
+//! - [`mod@derive`]: the per-file queries. [`resolve`]: names to sources.
 //! - [`check`]: the rules. [`emit`]: what is published. [`diagnostic`]: what is said.
 //!
 //! What is *absent*: no query reads a whole-corpus value on behalf of one card, and nothing here
 //! knows about terminals, processes or databases on disk.
+
+// Tests measure time; what they test must not.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 use salsa::Database;
 

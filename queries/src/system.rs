@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::parse::document::{Document, DocumentError, ExtractOptions};
+
 /// BLAKE3 of a file's bytes. It detects change inside the build and never leaves `.kb/`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fingerprint(pub [u8; 32]);
@@ -87,4 +89,15 @@ impl fmt::Display for ReadFailure {
 pub trait System: Send + Sync {
     /// The bytes of a file of at most `limit` bytes.
     fn read(&self, path: &str, limit: u64) -> Result<Arc<[u8]>, ReadFailure>;
+
+    /// Reads a PDF apart from this process, where the system can: the reader of that format has no
+    /// bound of its own on memory. `None`: it is read here.
+    fn read_apart(
+        &self,
+        bytes: &[u8],
+        options: &ExtractOptions,
+    ) -> Option<Result<Document, DocumentError>> {
+        let _ = (bytes, options);
+        None
+    }
 }

@@ -12,7 +12,7 @@ use crate::session::{Options, Report, Session};
 
 use super::check::RunArguments;
 use super::output::{self, FormatArguments};
-use super::{CommandResult, Outcome, World, progress};
+use super::{CommandResult, Outcome, World};
 
 /// Compile everything: verify all cards and publish manifests, summaries and commitments in out/
 ///
@@ -39,7 +39,13 @@ enum Published {
     /// Everything was as it should be.
     Unchanged,
     /// Nothing was written, and this is why.
-    Not(Diagnostic),
+    Not(Box<Diagnostic>),
+}
+
+impl From<Diagnostic> for Published {
+    fn from(reason: Diagnostic) -> Self {
+        Published::Not(Box::new(reason))
+    }
 }
 
 /// Runs the command.
@@ -75,8 +81,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         no_cache: arguments.run.no_cache,
         paranoid: arguments.run.paranoid,
         sha256: true,
-        progress: progress::bar(),
-        ..Options::default()
+        ..world.options()
     };
     let mut session = Session::open(project, options);
     let mut report = session.report();
@@ -99,7 +104,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     extra.extend(session.notice());
     let mut note = None;
     match published {
-        Some(Published::Not(diagnostic)) => extra.push(diagnostic),
+        Some(Published::Not(diagnostic)) => extra.push(*diagnostic),
         Some(Published::Changed(names)) => {
             note = Some(format!("wrote {shown}/: {}", names.join(", ")))
         }
@@ -144,7 +149,7 @@ fn publish_set(
     shown: &str,
 ) -> Published {
     if session.is_incomplete() {
-        return Published::Not(cannot(
+        return Published::from(cannot(
             shown,
             "part of the project could not be read, and what is missing may not be gone",
         ));
@@ -157,13 +162,13 @@ fn publish_set(
                 .is_some_and(|file| file.starts_with(shown))
     });
     if records_unusable {
-        return Published::Not(cannot(
+        return Published::from(cannot(
             shown,
             "a manifest in it cannot be read, and with it ids and retractions would be lost",
         ));
     }
     if session.project.is_misconfigured() {
-        return Published::Not(cannot(shown, "kb.toml has errors"));
+        return Published::from(cannot(shown, "kb.toml has errors"));
     }
     if session.is_published(out) {
         return Published::Unchanged;
@@ -188,7 +193,7 @@ fn publish_set(
             }
             published
         }
-        Err(error) => Published::Not(cannot(shown, &error.to_string())),
+        Err(error) => Published::from(cannot(shown, &error.to_string())),
     }
 }
 
@@ -226,7 +231,7 @@ fn compare_locked(
     if differing.is_empty() {
         return Ok(Published::Unchanged);
     }
-    Ok(Published::Not(
+    Ok(Published::from(
         Diagnostic::new(
             registry::BUILD_001,
             format!(

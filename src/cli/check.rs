@@ -12,7 +12,7 @@ use crate::session::{Options, Report, Session};
 use crate::workspace::discover::{Matcher, Role, relative};
 
 use super::output::{self, FormatArguments};
-use super::{CommandResult, Failure, Outcome, World, progress};
+use super::{CommandResult, Failure, Outcome, World};
 
 /// Verify every citation of every card, or of the cards given
 ///
@@ -101,8 +101,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         fuzzy: arguments.fuzzy,
         orphans: arguments.check_orphans,
         allow_retracted: arguments.allow_retracted,
-        progress: progress::bar(),
-        ..Options::default()
+        ..world.options()
     };
     if let Some(manifest) = &arguments.chunks_manifest {
         options.chunks_manifest = Some(world.current.join(manifest));

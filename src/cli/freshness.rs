@@ -31,7 +31,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         no_cache: arguments.run.no_cache,
         paranoid: arguments.run.paranoid,
         sha256: true,
-        ..Options::default()
+        ..world.options()
     };
     let mut session = Session::look_only(project, options);
     session.ensure_sha256();

@@ -9,19 +9,23 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use crate::session::Options;
 use crate::workspace::Project;
 
 mod build;
 mod check;
+mod cite;
 mod clean;
 mod completions;
 mod config;
 mod explain;
+mod fix;
 mod freshness;
 mod init;
 mod output;
 mod progress;
 mod prove;
+mod quote;
 mod root;
 
 /// A compiler for knowledge bases: it checks that every quote in every card stands in the source
@@ -78,7 +82,10 @@ enum Command {
     Init(init::Arguments),
     Build(build::Arguments),
     Check(check::Arguments),
+    Fix(fix::Arguments),
+    Cite(cite::Arguments),
     Freshness(freshness::Arguments),
+    Quote(quote::Arguments),
     Root(root::Arguments),
     Prove(prove::Arguments),
     VerifyProof(prove::VerifyArguments),
@@ -88,6 +95,9 @@ enum Command {
     Completions(completions::Arguments),
     #[command(hide = true)]
     Man(completions::ManArguments),
+    /// Read one PDF from stdin, apart from the run that asks
+    #[command(hide = true)]
+    ReadApart,
 }
 
 /// How a command ended.
@@ -158,6 +168,15 @@ impl World {
         })
     }
 
+    /// Options of a session that a command opens.
+    fn options(&self) -> Options {
+        Options {
+            reader: std::env::current_exe().ok(),
+            progress: progress::bar(),
+            ..Options::default()
+        }
+    }
+
     fn use_color(&self) -> bool {
         match self.color {
             Color::Always => true,
@@ -206,15 +225,21 @@ pub fn main() -> ExitCode {
         Command::Init(arguments) => init::run(&world, &arguments),
         Command::Build(arguments) => build::run(&world, &arguments),
         Command::Check(arguments) => check::run(&world, &arguments),
+        Command::Fix(arguments) => fix::run(&world, &arguments),
         Command::Freshness(arguments) => freshness::run(&world, &arguments),
+        Command::Quote(arguments) => quote::run(&world, &arguments),
         Command::Root(arguments) => root::run(&world, &arguments),
         Command::Prove(arguments) => prove::run(&world, &arguments),
         Command::VerifyProof(arguments) => prove::verify(&world, &arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Config(arguments) => config::run(&world, &arguments),
+        Command::Cite(arguments) => cite::run(&world, &arguments),
         Command::Clean(arguments) => clean::run(&world, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => completions::man(&arguments),
+        Command::ReadApart => crate::workspace::apart::serve()
+            .map(|()| Outcome::Fine)
+            .map_err(Failure::from),
     };
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

@@ -13,9 +13,9 @@ use kbc_queries::commit::merkle::{self, Proof, Sibling};
 use kbc_queries::emit::records::corpus_leaf;
 
 use crate::publish::set;
-use crate::session::{Options, Session};
+use crate::session::Session;
 
-use super::{CommandResult, Failure, Outcome, World, progress};
+use super::{CommandResult, Failure, Outcome, World};
 
 /// Version of the proof file.
 const VERSION: &str = "kbc.proof.v1";
@@ -77,13 +77,7 @@ struct CorpusProof {
 /// Runs `kb prove`.
 pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let project = world.project()?;
-    let mut session = Session::look_only(
-        project,
-        Options {
-            progress: progress::bar(),
-            ..Options::default()
-        },
-    );
+    let mut session = Session::look_only(project, world.options());
     let id = session.source_named(&arguments.source).map_err(Failure)?;
     let commitments = session.commitments(None);
     session.record();

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use clap::Args;
 
 use crate::publish::set;
-use crate::session::{Options, Session};
+use crate::session::Session;
 
-use super::{CommandResult, Failure, Outcome, World, progress};
+use super::{CommandResult, Failure, Outcome, World};
 
 /// Print the Merkle commitment of the corpus, or of one source
 #[derive(Args)]
@@ -23,13 +23,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let project = world.project()?;
-    let mut session = Session::look_only(
-        project,
-        Options {
-            progress: progress::bar(),
-            ..Options::default()
-        },
-    );
+    let mut session = Session::look_only(project, world.options());
     let only = match &arguments.source {
         None => None,
         Some(name) => Some(session.source_named(name).map_err(Failure)?),

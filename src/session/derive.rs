@@ -26,7 +26,7 @@ use crate::cache::entries::{CardEntry, CitationEntry, SourceReport};
 use crate::cache::{decode, encode};
 use crate::workspace::context::Context;
 
-use super::{CardState, Database, Pending, Session, SourceState, keys};
+use super::{CardState, Database, Pending, Session, SourceState, Touched, keys};
 
 /// Variants of a card's verdict that one trace keeps.
 const VARIANTS: usize = 3;
@@ -49,35 +49,31 @@ struct SourceJob {
     key: Fingerprint,
 }
 
+/// A citation's place in the card, and the names it mentions: the source, and the one that the
+/// chunk id begins with if that is another.
+type Mention = (usize, Option<Arc<str>>, Option<Arc<str>>);
+
 /// What a job found out in its first pass.
 struct Parsed {
     report: CardReport,
-    /// Per citation: place in the card, and the names it mentions.
-    citations: Vec<(usize, Option<Arc<str>>, Option<Arc<str>>)>,
+    /// Per citation.
+    citations: Vec<Mention>,
     /// Citations that have to be checked.
     stale: Vec<u32>,
 }
 
 impl Session {
-    /// Derives whatever is stale among the cards (all, or those given) and, unless only some cards
-    /// were asked for, among the sources. Returns the cards whose entry is new.
-    pub(crate) fn derive(
-        &mut self,
-        among: Option<&BTreeSet<Arc<str>>>,
-        sources: bool,
-    ) -> Vec<Arc<str>> {
+    /// Derives whatever is stale, or stale among the files given. Returns the cards whose entry is
+    /// new.
+    pub(crate) fn derive(&mut self, among: Option<&Touched>) -> Vec<Arc<str>> {
         let started = Instant::now();
         let policy = keys::policy(
             self.context.profile,
             self.context.matrix_usable(),
             &self.options,
         );
-        let stale_cards = self.stale_cards(among, policy);
-        let stale_sources = if sources {
-            self.stale_sources(among.is_some())
-        } else {
-            Vec::new()
-        };
+        let stale_cards = self.stale_cards(among.map(|touched| &touched.cards), policy);
+        let stale_sources = self.stale_sources(among.map(|touched| &touched.sources));
         self.stats.phase("compare", started);
         if stale_cards.is_empty() && stale_sources.is_empty() {
             return Vec::new();
@@ -224,16 +220,23 @@ impl Session {
             .unwrap_or_default()
     }
 
-    fn stale_sources(&mut self, only_dirty: bool) -> Vec<(Arc<str>, Fingerprint)> {
+    fn stale_sources(
+        &mut self,
+        among: Option<&BTreeSet<Arc<str>>>,
+    ) -> Vec<(Arc<str>, Fingerprint)> {
         let mut stale = Vec::new();
         let mut hits = Vec::new();
+        // A look at some cards says nothing about sources; their citations say what matters.
+        if self.options.only.is_some() {
+            return stale;
+        }
         let has_traces = self
             .cache
             .as_ref()
             .is_some_and(crate::cache::Cache::has_traces);
-        for (path, state) in &self.sources {
-            if state.recipe.is_none() || (only_dirty && !state.dirty) {
-                continue;
+        let mut look = |path: &Arc<str>, state: &SourceState| {
+            if state.recipe.is_none() {
+                return;
             }
             let key = keys::source(path, state);
             if state
@@ -241,7 +244,7 @@ impl Session {
                 .as_ref()
                 .is_some_and(|report| report.key == key)
             {
-                continue;
+                return;
             }
             let stored = if has_traces {
                 self.cache
@@ -254,6 +257,20 @@ impl Session {
             match stored {
                 Some(report) => hits.push((path.clone(), report)),
                 None => stale.push((path.clone(), key)),
+            }
+        };
+        match among {
+            Some(among) => {
+                for path in among {
+                    if let Some(state) = self.sources.get(path) {
+                        look(path, state);
+                    }
+                }
+            }
+            None => {
+                for (path, state) in &self.sources {
+                    look(path, state);
+                }
             }
         }
         for (path, report) in hits {
@@ -436,6 +453,10 @@ impl Session {
             }
         }
         let groups: Vec<Group<'_>> = groups.into_values().collect();
+        let progress = self.options.progress.clone();
+        if let Some(progress) = &progress {
+            progress.begin("checking", groups.len() as u64);
+        }
         let mut reports: Vec<(usize, SourceReport)> = groups
             .par_iter()
             .with_max_len(1)
@@ -446,6 +467,9 @@ impl Session {
                     .map(|job| (group.place, source_report(db, job)));
                 for (card, index) in &group.citations {
                     citation_report(db, *card, *index);
+                }
+                if let Some(progress) = &progress {
+                    progress.advance();
                 }
                 report
             })
@@ -585,11 +609,7 @@ impl Circumstances<'_> {
         }) && self.reading_key(entry.reading.as_deref()) == entry.reading_key
     }
 
-    fn stale_citations(
-        &self,
-        job: &Job,
-        citations: &[(usize, Option<Arc<str>>, Option<Arc<str>>)],
-    ) -> Vec<u32> {
+    fn stale_citations(&self, job: &Job, citations: &[Mention]) -> Vec<u32> {
         (0u32..)
             .zip(citations)
             .filter(|(index, (_, source, other))| {

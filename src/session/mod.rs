@@ -23,6 +23,7 @@ use crate::workspace::context::Context;
 use crate::workspace::disk::Disk;
 
 mod answers;
+mod cite;
 pub mod database;
 mod derive;
 mod given;
@@ -30,8 +31,10 @@ mod keys;
 mod refresh;
 mod report;
 mod store;
+mod update;
 
 pub use self::answers::Authorities;
+pub use self::cite::Cited;
 pub use self::database::{Database, Observer};
 pub use self::keys::{chunk_params, derivation_name};
 pub use self::report::Report;
@@ -65,6 +68,8 @@ pub struct Options {
     pub source_matrix: Option<PathBuf>,
     /// Also take the SHA-256 of every file that is hashed; a build needs them.
     pub sha256: bool,
+    /// The program that reads PDFs apart from this process; `None`: they are read here.
+    pub reader: Option<PathBuf>,
     /// Told how far long work is.
     pub progress: Option<Arc<dyn Progress>>,
     /// Only these cards (paths relative to the root).
@@ -135,6 +140,13 @@ pub(crate) struct OtherState {
     pub(crate) dirty: bool,
 }
 
+/// Files that changed, and the cards that depend on them.
+#[derive(Default)]
+pub(crate) struct Touched {
+    pub(crate) cards: BTreeSet<Arc<str>>,
+    pub(crate) sources: BTreeSet<Arc<str>>,
+}
+
 /// What the graph's inputs have not been told yet.
 pub(crate) enum Pending {
     /// Anything.
@@ -173,6 +185,8 @@ pub struct Session {
     pub(crate) bindings: HashMap<Arc<str>, Fingerprint>,
     /// Source id → its file.
     pub(crate) by_id: HashMap<Arc<str>, Arc<str>>,
+    /// A recorded source's file is gone, so that its id is free for a file with its bytes.
+    pub(crate) lost_sources: bool,
     /// Source id → cards that cite it.
     pub(crate) citing: HashMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// New traces of this run.

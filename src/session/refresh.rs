@@ -13,6 +13,8 @@ use kbc_queries::chunk::parse_chunk_id;
 use kbc_queries::derive::derive_card;
 use kbc_queries::diagnostic::{Diagnostic, registry};
 use kbc_queries::input::{FileStatus, Recipe};
+use kbc_queries::parse::document::extractor;
+use kbc_queries::parse::settings::parse_sidecar;
 use kbc_queries::parse::{manifest, matrix};
 use kbc_queries::system::{Fingerprint, ReadFailure, System};
 
@@ -37,7 +39,7 @@ impl Session {
     /// Looks at a project and derives what is stale.
     pub fn open(project: Project, options: Options) -> Self {
         let mut session = Self::look_only(project, options);
-        session.derive(None, true);
+        session.derive(None);
         if let Some(progress) = &session.options.progress {
             progress.finish();
         }
@@ -53,7 +55,7 @@ impl Session {
         } else {
             store::open(&project.root)
         };
-        let disk = Arc::new(Disk::new(&project.root));
+        let disk = Arc::new(Disk::new(&project.root, options.reader.clone()));
         let db = Database::new(disk.clone(), options.observer.clone());
         let mut session = Session {
             project,
@@ -67,6 +69,7 @@ impl Session {
             context: Context::default(),
             bindings: HashMap::new(),
             by_id: HashMap::new(),
+            lost_sources: false,
             citing: HashMap::new(),
             traces: Vec::new(),
             values: Vec::new(),
@@ -84,13 +87,14 @@ impl Session {
         session
     }
 
-    /// Looks at the whole tree again and derives what is stale. Returns the cards whose entry is
-    /// new.
+    /// Looks at the whole tree again, the settings included, and derives what is stale. Returns
+    /// the cards whose entry is new.
     pub fn rescan(&mut self) -> Vec<Arc<str>> {
         self.stats = Stats::default();
+        self.project.reread();
         let last = self.take_state();
         self.look(last);
-        self.derive(None, true)
+        self.derive(None)
     }
 
     /// The state as a cache would give it back, without stamps being taken for granted twice.
@@ -171,9 +175,10 @@ impl Session {
     }
 
     /// Puts what was found beside what was known.
-    fn take_files(&mut self, discovery: Discovery, mut last: LastState) {
+    fn take_files(&mut self, mut discovery: Discovery, mut last: LastState) {
         self.incomplete = discovery.incomplete;
-        self.discovered = discovery.diagnostics;
+        self.discovered = std::mem::take(&mut discovery.diagnostics);
+        self.take_sidecars(&mut discovery);
         let readings: Vec<(globset::GlobMatcher, Arc<str>)> = self
             .project
             .settings
@@ -187,16 +192,14 @@ impl Session {
         let paranoid = self.options.paranoid;
         let mut sources = Vec::new();
         let mut cards = Vec::new();
-        let mut others: BTreeMap<Arc<str>, OtherState> = BTreeMap::new();
-        for (path, stored) in last.others {
-            others.insert(
-                path,
-                OtherState {
-                    file: stored.file,
-                    dirty: false,
-                },
-            );
-        }
+        let others: BTreeMap<Arc<str>, OtherState> = last
+            .others
+            .into_iter()
+            .map(|(path, stored)| {
+                let file = stored.file;
+                (path, OtherState { file, dirty: false })
+            })
+            .collect();
         for found in discovery.files {
             match found.role {
                 Role::Source(collection) => {
@@ -254,24 +257,17 @@ impl Session {
                 }
             }
         }
-        for path in last.sources.keys() {
-            self.lost.insert((0, bucket_of(path)));
-        }
-        for path in last.cards.keys() {
-            self.lost.insert((1, bucket_of(path)));
-        }
+        let sources_left = last.sources.keys().map(|path| (0, bucket_of(path)));
+        let cards_left = last.cards.keys().map(|path| (1, bucket_of(path)));
+        self.lost.extend(sources_left.chain(cards_left));
         // A file that is gone keeps its input in the graph, which must hear that it is gone.
-        for (path, input) in last.source_inputs {
-            self.gone_sources.insert(path, input);
-        }
+        self.gone_sources.extend(last.source_inputs);
         for (path, state) in &mut sources {
             if state.input.is_none() {
                 state.input = self.gone_sources.remove(path);
             }
         }
-        for (path, input) in last.card_inputs {
-            self.gone_cards.insert(path, input);
-        }
+        self.gone_cards.extend(last.card_inputs);
         for (path, state) in &mut cards {
             if state.input.is_none() {
                 state.input = self.gone_cards.remove(path);
@@ -293,6 +289,54 @@ impl Session {
         self.cards = cards.into_iter().collect();
         self.others = others;
         self.empty_collections(&discovery.shared);
+    }
+
+    /// A file `handbook.pdf.toml` beside a source `handbook.pdf` says of it what a table of kb.toml
+    /// could say, and is no source itself.
+    fn take_sidecars(&mut self, discovery: &mut Discovery) {
+        let is_sidecar = |path: &str| path.ends_with(".toml");
+        let mut sidecars = Vec::new();
+        if discovery.files.iter().any(|found| is_sidecar(&found.path)) {
+            let sources: HashSet<Arc<str>> = discovery
+                .files
+                .iter()
+                .filter(|found| matches!(found.role, Role::Source(_)))
+                .map(|found| found.path.clone())
+                .collect();
+            discovery.files.retain(|found| {
+                let Some(source) = found.path.strip_suffix(".toml") else {
+                    return true;
+                };
+                if !sources.contains(source) {
+                    return true;
+                }
+                sidecars.push((found.path.clone(), Box::from(source)));
+                false
+            });
+        }
+        let mut parsed = Vec::new();
+        for (path, source) in sidecars {
+            let read = self
+                .disk
+                .read(&path, CARD_LIMIT)
+                .map(|bytes| bytes.to_vec());
+            let text = match read.map(String::from_utf8) {
+                Ok(Ok(text)) => text,
+                Ok(Err(_)) | Err(_) => {
+                    self.discovered.push(
+                        Diagnostic::new(registry::CFG_004, "this sidecar cannot be read as text")
+                            .in_file(path)
+                            .help("a sidecar is a TOML file that says `id`, `title`, `encoding`, `format` or `fields` of the source beside it"),
+                    );
+                    continue;
+                }
+            };
+            let (settings, problems) = parse_sidecar(&text);
+            self.discovered
+                .extend(place_problems(&path, &text, &problems));
+            parsed.push((source, settings));
+        }
+        self.project.take_sidecars(parsed);
     }
 
     /// Collections whose globs match nothing; `shared` are those whose files went to another.
@@ -625,22 +669,29 @@ impl Session {
             .collect();
         let mut digests: Vec<(Arc<str>, [u8; 32])> = Vec::new();
         let recorded: &[Recorded] = &self.context.published.sources;
+        let lost_sources = recorded
+            .iter()
+            .any(|record| !self.sources.contains_key(&*record.path));
         let (ids, mut diagnostics) = assign(&candidates, recorded, |path| {
             let state = self.sources.get(path)?;
             let digest = match state.file.sha256 {
-                Some(digest) => digest,
-                None => {
+                Some(digest) if !is_unknown(&state.file) => digest,
+                // The record may be that of other bytes.
+                _ => {
                     let bytes = self
                         .disk
                         .read(path, self.project.settings.limits.bytes)
                         .ok()?;
                     let digest: [u8; 32] = Sha256::digest(&bytes).into();
-                    digests.push((path.into(), digest));
+                    if state.file.status == FileStatus::Present(Fingerprint::of(&bytes)) {
+                        digests.push((path.into(), digest));
+                    }
                     digest
                 }
             };
             Some(kbc_queries::commit::hash::Digest(digest).to_string())
         });
+        self.lost_sources = lost_sources;
         self.discovered
             .retain(|diagnostic| diagnostic.code != registry::CFG_008);
         self.discovered.append(&mut diagnostics);
@@ -653,6 +704,7 @@ impl Session {
         for (state, id) in self.sources.values_mut().zip(ids) {
             state.id = id;
         }
+        self.changed_extractors();
         self.bind_ids();
     }
 
@@ -673,6 +725,37 @@ impl Session {
             let path = path.map_or("", |path| path);
             self.bindings
                 .insert(id.clone(), keys::binding(path, state, id, &self.context));
+        }
+    }
+
+    /// Sources whose text was published by another extractor than the one in force.
+    fn changed_extractors(&mut self) {
+        self.discovered
+            .retain(|diagnostic| diagnostic.code != registry::SRC_009);
+        for record in &self.context.published.sources {
+            let Some(recipe) = self
+                .sources
+                .get(&record.path)
+                .and_then(|state| state.recipe.as_ref())
+            else {
+                continue;
+            };
+            let now = extractor(recipe.extract.format);
+            let (name, version) = &record.extractor;
+            if **name == *now.name && **version == *now.version {
+                continue;
+            }
+            self.discovered.push(
+                Diagnostic::new(
+                    registry::SRC_009,
+                    format!(
+                        "the text of this source was published by {name} {version}; {} {} reads it now, and may read it differently",
+                        now.name, now.version
+                    ),
+                )
+                .in_file(record.path.clone())
+                .help("look at the findings about its citations, then run `kb build`"),
+            );
         }
     }
 
@@ -741,6 +824,7 @@ fn take_published(
                     id: source.source_id.into(),
                     path: source.source_path.into(),
                     sha256: source.source_sha256.into(),
+                    extractor: (source.parser_name.into(), source.parser_version.into()),
                 })
                 .collect();
         }

@@ -6,20 +6,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use kbc_queries::parse::document::{Document, DocumentError, ExtractOptions};
 use kbc_queries::system::{ReadFailure, System};
 
 /// Reads below a root.
 pub struct Disk {
     root: PathBuf,
+    reader: Option<PathBuf>,
     bytes_read: AtomicU64,
     files_opened: AtomicU64,
 }
 
 impl Disk {
     /// A disk that reads below `root`.
-    pub fn new(root: impl Into<PathBuf>) -> Self {
+    ///
+    /// `reader` is the program that reads PDFs apart from this process.
+    pub fn new(root: impl Into<PathBuf>, reader: Option<PathBuf>) -> Self {
         Disk {
             root: root.into(),
+            reader,
             bytes_read: AtomicU64::new(0),
             files_opened: AtomicU64::new(0),
         }
@@ -68,6 +73,14 @@ impl System for Disk {
             return Err(ReadFailure::TooLarge { bytes: read, limit });
         }
         Ok(bytes.into())
+    }
+
+    fn read_apart(
+        &self,
+        bytes: &[u8],
+        options: &ExtractOptions,
+    ) -> Option<Result<Document, DocumentError>> {
+        super::apart::read(self.reader.as_deref()?, bytes, options)
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Recorded {
     pub path: Arc<str>,
     /// SHA-256 of its bytes, hex.
     pub sha256: Arc<str>,
+    /// Name and version of what extracted its text.
+    pub extractor: (Arc<str>, Arc<str>),
 }
 
 /// The ids of `candidates` (in order of their paths), and what is wrong with them.
@@ -176,6 +178,7 @@ mod tests {
         let recorded: Vec<Recorded> = recorded
             .iter()
             .map(|(id, path, sha)| Recorded {
+                extractor: ("".into(), "".into()),
                 id: (*id).into(),
                 path: (*path).into(),
                 sha256: (*sha).into(),

@@ -1,6 +1,7 @@
 //! A project: its root, its settings, its files. Everything that touches the tree is in this room
 //! or in `publish/`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use kbc_queries::parse::problem::Problem;
 use kbc_queries::parse::settings::{self, ChunkerKind, Collection, Origins, Settings};
 use kbc_queries::text::lines::LineIndex;
 
+pub mod apart;
 pub mod context;
 pub mod discover;
 pub mod disk;
@@ -28,12 +30,16 @@ pub struct Project {
     pub root: PathBuf,
     /// The settings in force.
     pub settings: Settings,
+    /// What kb.toml says of single sources; `settings` also has what sidecars say.
+    pub configured_sources: BTreeMap<Box<str>, settings::SourceSettings>,
     /// Where each comes from.
     pub origins: Origins,
     /// The text of kb.toml, if there is one.
     pub settings_text: Option<Arc<str>>,
     /// What is wrong with the settings.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether the settings were given instead of read.
+    given: bool,
 }
 
 /// Why there is no project.
@@ -91,18 +97,22 @@ impl Project {
         let mut project = Project {
             root,
             settings: Settings::default(),
+            configured_sources: BTreeMap::new(),
             origins: Origins::default(),
             settings_text: None,
             diagnostics: Vec::new(),
+            given: false,
         };
         if let Some(text) = text {
             let parsed = settings::parse(&text);
             project.diagnostics = place_problems(SETTINGS_FILE, &text, &parsed.problems);
             project.settings = parsed.settings;
+            project.configured_sources = project.settings.sources.clone();
             project.origins = parsed.origins;
             project.settings_text = Some(text.into());
         }
         project.confine();
+        project.unsupported();
         Ok(project)
     }
 
@@ -110,10 +120,22 @@ impl Project {
     pub fn with_settings(root: PathBuf, settings: Settings) -> Self {
         Project {
             root,
+            configured_sources: settings.sources.clone(),
             settings,
             origins: Origins::default(),
             settings_text: None,
             diagnostics: Vec::new(),
+            given: true,
+        }
+    }
+
+    /// Reads the settings again. Settings that cannot be read leave the project as it was until
+    /// they can, and so do settings that were given.
+    pub fn reread(&mut self) {
+        if !self.given
+            && let Ok(project) = Self::open(self.root.clone())
+        {
+            *self = project;
         }
     }
 
@@ -147,6 +169,35 @@ impl Project {
                 if *trimmed != **value {
                     *value = trimmed.into();
                 }
+            }
+        }
+    }
+
+    /// What is understood, but not done by this version, is said instead of silently left out.
+    fn unsupported(&mut self) {
+        if self.settings.pdf_fallback == settings::PdfFallback::Pdftotext {
+            let mut diagnostic = Diagnostic::new(
+                registry::CFG_005,
+                "`pdf.fallback = \"pdftotext\"` is not available in this version; PDFs are read by the built-in reader only",
+            )
+            .in_file(SETTINGS_FILE)
+            .help("take the setting out, and use another copy of a PDF that the built-in reader cannot read");
+            diagnostic.severity = Severity::Warning;
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Takes in what the sidecars of sources say; kb.toml has the last word, key by key.
+    pub fn take_sidecars(&mut self, sidecars: Vec<(Box<str>, settings::SourceSettings)>) {
+        self.settings.sources.clone_from(&self.configured_sources);
+        for (path, sidecar) in sidecars {
+            let own = self.settings.sources.entry(path).or_default();
+            own.id = own.id.take().or(sidecar.id);
+            own.title = own.title.take().or(sidecar.title);
+            own.encoding = own.encoding.take().or(sidecar.encoding);
+            own.format = own.format.take().or(sidecar.format);
+            for (field, value) in sidecar.fields {
+                own.fields.entry(field).or_insert(value);
             }
         }
     }

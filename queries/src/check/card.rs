@@ -83,6 +83,7 @@ pub fn card_report(db: &dyn Db, file: CardFile) -> CardReport {
             let parsed = &card.parsed;
             let mut findings: Vec<Finding> = parsed.problems.iter().map(from_problem).collect();
             findings.extend(stale_hash(parsed, card.hash.as_deref()));
+            findings.extend(card.bidi_control.map(bidi_control));
             let reading = derive::reading(db, file).clone();
             CardReport {
                 findings,
@@ -106,6 +107,17 @@ pub fn card_report(db: &dyn Db, file: CardFile) -> CardReport {
             }
         }
     }
+}
+
+fn bidi_control(at: usize) -> Finding {
+    // Each of these characters has three bytes.
+    Finding::new(
+        registry::SRC_011,
+        at..at + 3,
+        "the card holds a character that changes the direction of writing",
+    )
+    .label("what is seen may not be what is there")
+    .help("take it out unless the text needs it")
 }
 
 fn unreadable(failure: &ReadFailure) -> CardReport {

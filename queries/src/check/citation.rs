@@ -336,8 +336,8 @@ fn no_such_chunk(
         fields.index, fields.chunk_id
     ))
     .label("no such chunk");
-    // `source` is a dependency here on purpose: where else the quote stands is a fact about all
-    // of the source.
+    // Where else the quote stands, and in which line, is a fact about the whole file.
+    derive::depend_on_file(db, file);
     let elsewhere = match derive::source(db, file) {
         Ok(_) => SourceText::load(db, file)
             .ok()

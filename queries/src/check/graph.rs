@@ -56,11 +56,12 @@ pub fn check(nodes: &[Node<'_>], options: &GraphOptions) -> Vec<(usize, Finding)
             }
         }
     }
+    findings.extend(confusable(nodes));
     findings.extend(cycles(nodes, &by_id));
     if options.orphans {
         findings.extend(orphans(nodes, &by_id));
     }
-    findings.sort_by_key(|(index, finding)| (*index, finding.range.start, finding.code));
+    findings.sort_by_key(|(node, finding)| (*node, finding.range.start, finding.code));
     findings
 }
 
@@ -121,6 +122,65 @@ fn unknown_target(edge: &EdgeSummary, by_id: &HashMap<&str, usize>) -> Finding {
         Some(near) => format!("did you mean `{near}`?"),
         None => "an edge's target is another card's `id`".to_owned(),
     })
+}
+
+/// Ids that look alike though they are spelt differently (Unicode TR 39, confusable skeletons).
+/// Two plain ASCII ids are never reported: telling `1` from `l` is the reader's font's business.
+fn confusable(nodes: &[Node<'_>]) -> Vec<(usize, Finding)> {
+    let ids = || {
+        nodes
+            .iter()
+            .enumerate()
+            .filter_map(|(index, node)| Some((index, node.id?)))
+    };
+    if ids().all(|(_, id)| id.id.is_ascii()) {
+        return Vec::new();
+    }
+    let skeleton = |id: &str| unicode_security::skeleton(id).collect::<String>();
+    let mut first: HashMap<String, usize> = HashMap::new();
+    let mut findings = Vec::new();
+    for (index, id) in ids() {
+        let earlier = *first.entry(skeleton(&id.id)).or_insert(index);
+        let Some(other) = nodes.get(earlier).and_then(|node| node.id) else {
+            continue;
+        };
+        if other.id != id.id && !(other.id.is_ascii() && id.id.is_ascii()) {
+            findings.push((
+                index,
+                Finding::new(
+                    registry::SRC_011,
+                    id.start..id.end,
+                    format!(
+                        "the id `{}` looks like `{}` of another card, but is spelt with other letters",
+                        id.id.escape_unicode_letters(),
+                        other.id.escape_unicode_letters()
+                    ),
+                )
+                .label("looks like another id")
+                .help("spell one of the two differently"),
+            ));
+        }
+    }
+    findings
+}
+
+/// Shows what is not ASCII as escapes, so that two ids that look alike can be told apart.
+trait EscapeLetters {
+    fn escape_unicode_letters(&self) -> String;
+}
+
+impl EscapeLetters for str {
+    fn escape_unicode_letters(&self) -> String {
+        self.chars()
+            .map(|letter| {
+                if letter.is_ascii() {
+                    letter.to_string()
+                } else {
+                    letter.escape_unicode().to_string()
+                }
+            })
+            .collect()
+    }
 }
 
 /// Every card on a cycle gets a finding at the edge that stays within its cycle.

@@ -43,7 +43,8 @@ impl SourceText {
         }
     }
 
-    /// The text of a whole source. The caller depends on [`crate::derive::source`].
+    /// The text of a whole source. The caller has derived it, and depends on the file if it looks
+    /// beyond its chunk ([`crate::derive::depend_on_file`]).
     pub fn load(db: &dyn Db, file: SourceFile) -> Result<Self, LoadError> {
         let path = file.path(db);
         let derived = db

@@ -124,8 +124,9 @@ fn place(
     range: Range<usize>,
     label: String,
 ) -> Option<Related> {
-    // Showing a place is a fact about the whole source: its lines move when others do.
-    derive::source(db, file).as_ref().ok()?;
+    // Showing a place is a fact about the whole file: its lines move when others do, even those
+    // that give no text.
+    derive::depend_on_file(db, file);
     let range = text.in_document(chunk, range)?;
     text.related(db, range, label)
 }
@@ -256,8 +257,8 @@ fn absent(
     verdict: &Verdict,
     findings: &mut Vec<Finding>,
 ) {
-    let whole = derive::source(db, file).is_ok();
-    if whole && let Some(found) = relocation_fix(db, fields, text) {
+    derive::depend_on_file(db, file);
+    if let Some(found) = relocation_fix(db, fields, text) {
         findings.push(
             Finding::new(
                 registry::VERIFY_004,
@@ -351,7 +352,7 @@ fn outside_pages(
 
 /// Where else in the source the quote stands, if in exactly one place.
 ///
-/// The caller depends on the whole source.
+/// The caller depends on the whole file.
 pub(crate) fn relocation_fix(
     db: &dyn Db,
     fields: &Fields<'_>,
@@ -456,9 +457,8 @@ pub(crate) fn changed(
         .help("read the passage again; `kb fix` records the new hash");
     }
     // From here on it is about all of the source.
-    if derive::source(db, file).is_ok()
-        && let Some(found) = relocation_fix(db, fields, text)
-    {
+    derive::depend_on_file(db, file);
+    if let Some(found) = relocation_fix(db, fields, text) {
         return finding(format!(
             "the text of `{}` changed since it was cited; the quote now stands in `{}`",
             fields.chunk_id, found.chunk_id

@@ -105,6 +105,17 @@ fn noticed(path: &Arc<str>, notice: &Notice) -> Diagnostic {
             },
         )
         .help("page numbers may be wrong; use another copy of the document"),
+        Notice::BidiControls { line, count } => Diagnostic::new(
+            registry::SRC_011,
+            match count {
+                1 => format!("line {line}: a character changes the direction of writing"),
+                _ => format!(
+                    "line {line}: {count} characters from here on change the direction of writing"
+                ),
+            },
+        )
+        .help("what is seen may not be what is there; take them out unless the text needs them")
+        .data("line", *line),
         Notice::RaggedRow { line, expected, found } => Diagnostic::new(
             registry::SRC_010,
             format!("line {line}: the row has {found} cells, the header {expected}"),

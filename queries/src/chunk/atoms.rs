@@ -358,16 +358,18 @@ fn line_starts(text: &str, range: &Range<usize>) -> Vec<usize> {
 fn space_ends(text: &str, range: &Range<usize>) -> Vec<usize> {
     let part = text.get(range.clone()).unwrap_or("");
     let mut cuts = Vec::new();
-    let mut after_space = false;
+    let mut last_space = None;
     for (at, c) in part.char_indices() {
-        let is_space = c.is_whitespace() && !matches!(c, '\u{a0}' | '\u{202f}' | '\u{2007}');
-        if after_space && !is_space && at > 0 {
-            let cut = range.start + at;
-            if words::is_grapheme_boundary(text, cut) {
-                cuts.push(cut);
-            }
+        if c.is_whitespace() && !matches!(c, '\u{a0}' | '\u{202f}' | '\u{2007}') {
+            last_space = Some(at);
+        } else if let Some(space) = last_space.take() {
+            // A space that carries a mark goes with the mark.
+            let cut = [at, space]
+                .map(|at| range.start + at)
+                .into_iter()
+                .find(|&cut| words::is_grapheme_boundary(text, cut));
+            cuts.extend(cut.filter(|&cut| cut > range.start));
         }
-        after_space = is_space;
     }
     cuts
 }

@@ -1,8 +1,8 @@
 //! A document to its chunks: the pieces that citations pin.
 //!
-//! Three chunkers. [`cacg`] reproduces the card-graph contract byte for byte; its chunks are text
-//! in the contract's normal form. [`window`] cuts running text into overlapping pieces of bounded
-//! length along the document's structure, [`unit`] keeps authored units (a row, a section, a rule)
+//! Three chunkers. `cacg` reproduces the card-graph contract byte for byte; its chunks are text
+//! in the contract's normal form. `window` cuts running text into overlapping pieces of bounded
+//! length along the document's structure, `unit` keeps authored units (a row, a section, a rule)
 //! whole; their chunks are exact slices of the committed text. No chunk of these two begins or
 //! ends inside a grapheme, a word or a number, and every character that is not white space is in
 //! at least one chunk.
@@ -105,8 +105,8 @@ impl Default for UnitParams {
 pub struct UnitPattern {
     /// Becomes the chunk's source type.
     pub kind: String,
-    /// Regular expression; a match at the start of a line begins a unit, and its first group, if
-    /// it has one, is the unit's id.
+    /// Regular expression over one line; a match at the line's start begins a unit, and its first
+    /// group, if it has one, is the unit's id.
     pub pattern: String,
 }
 
@@ -328,5 +328,9 @@ fn finish_slices(document: &DocumentView<'_>, slices: Vec<Slice>) -> Chunks {
     }
 }
 
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

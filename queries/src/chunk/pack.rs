@@ -62,7 +62,6 @@ pub(super) fn pack(text: &str, first: usize, parts: &[Part], size: Size, chunks:
         };
     }
 
-    let overlap = Bound::of_tokens(size.overlap);
     let mut from = 0;
     let mut last_from = 0;
     while from < atoms.len() {
@@ -77,6 +76,9 @@ pub(super) fn pack(text: &str, first: usize, parts: &[Part], size: Size, chunks:
             .iter()
             .fold(0u32, |sum, atom| sum.saturating_add(atom.tokens));
         let mut start = first_atom.range.start;
+        // An atom that could not be split may leave less room.
+        let room = size.target.saturating_sub(tokens);
+        let overlap = Bound::of_tokens(size.overlap.min(room));
         if from > 0 && first_atom.before != Strength::Heading && overlap.tokens > 0 {
             let earlier = atoms.get(last_from..from).unwrap_or(&[]);
             if let Some((at, more)) = overlap_of(text, earlier, parts, overlap) {

@@ -5,7 +5,7 @@
 //!   heading of level 2 to 4, a title included. A heading with nothing of its own under it joins
 //!   the section after it. A document without such headings is one chunk. What exceeds the bound is
 //!   split at paragraphs, without overlap; each part has the heading path as metadata.
-//! - A [`UnitPattern`] begins a unit at a line. It runs to the next match, or to the next heading
+//! - A line that a [`UnitPattern`] matches from its start begins a unit. It runs to the next match, or to the next heading
 //!   that is not below the unit's own heading (the line itself, if it is one; otherwise the one it
 //!   stands under). It is never merged, and never split up to four times the bound, because a rule
 //!   must not be severed from its exceptions.
@@ -44,7 +44,6 @@ pub(super) fn compile(patterns: &[UnitPattern]) -> Result<Vec<Regex>, ChunkError
             // the message shows the pattern as it was written.
             let build = |text: &str| {
                 RegexBuilder::new(text)
-                    .multi_line(true)
                     .size_limit(PATTERN_SIZE)
                     .build()
                     .map_err(|error| fault(pattern, error.to_string()))
@@ -73,6 +72,8 @@ struct Unit {
     id: Option<Box<str>>,
     /// Whether it came from a pattern.
     atomic: bool,
+    /// Whether it holds anything but headings.
+    has_body: bool,
 }
 
 pub(super) fn chunk(
@@ -106,35 +107,30 @@ fn all_parts(document: &DocumentView<'_>) -> Vec<Part> {
 }
 
 /// Every line that begins a unit, in order; of two patterns that match a line the first counts.
+/// A pattern sees one line at a time, so that no pattern reads the rest of the text at each line.
 fn find_starts(text: &str, patterns: &[Regex]) -> Vec<Start> {
-    let mut starts: Vec<Start> = Vec::new();
-    for (pattern, regex) in patterns.iter().enumerate() {
-        let mut from = 0;
-        while let Some(captures) = regex.captures_at(text, from)
-            && let Some(whole) = captures.get(0)
-        {
-            starts.push(Start {
-                at: whole.start(),
-                pattern,
-                id: captures
-                    .get(1)
-                    .map(|id| id.as_str().trim())
-                    .filter(|id| !id.is_empty())
-                    .map(Box::from),
-            });
-            // The next unit begins at a later line, even inside what this match took.
-            let Some(feed) = text
-                .as_bytes()
-                .get(whole.start()..)
-                .and_then(|rest| memchr::memchr(b'\n', rest))
-            else {
-                break;
-            };
-            from = whole.start() + feed + 1;
-        }
+    let mut starts = Vec::new();
+    if patterns.is_empty() {
+        return starts;
     }
-    starts.sort_by_key(|start| (start.at, start.pattern));
-    starts.dedup_by_key(|start| start.at);
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let body = line.strip_suffix('\n').unwrap_or(line);
+        let found = patterns
+            .iter()
+            .enumerate()
+            .find(|(_, regex)| !body.is_empty() && regex.is_match(body));
+        if let Some((pattern, regex)) = found {
+            let id = regex
+                .captures(body)
+                .and_then(|captures| captures.get(1))
+                .map(|id| id.as_str().trim())
+                .filter(|id| !id.is_empty())
+                .map(Box::from);
+            starts.push(Start { at, pattern, id });
+        }
+        at += line.len();
+    }
     starts
 }
 
@@ -230,6 +226,7 @@ fn gather(
                 source_type: Arc::clone(&row),
                 id,
                 atomic: true,
+                has_body: true,
                 parts: vec![part],
             });
             continue;
@@ -248,6 +245,7 @@ fn gather(
                     .map_or_else(|| Arc::clone(plain), Arc::clone),
                 id: start.id.clone(),
                 atomic: true,
+                has_body: true,
                 parts: vec![part],
             });
             continue;
@@ -260,13 +258,7 @@ fn gather(
             Some(unit) => match heading {
                 // A title goes on in the text before it.
                 Some(1) if !any_heading => false,
-                Some(1..=DEEPEST_SECTION) => {
-                    let only_headings = unit
-                        .parts
-                        .iter()
-                        .all(|part| matches!(part.kind, Kind::Heading { .. }));
-                    !only_headings
-                }
+                Some(1..=DEEPEST_SECTION) => unit.has_body,
                 _ => false,
             },
         };
@@ -277,8 +269,10 @@ fn gather(
                 source_type: Arc::clone(plain),
                 id: None,
                 atomic: false,
+                has_body: heading.is_none(),
             });
         } else if let Some(unit) = units.last_mut() {
+            unit.has_body |= heading.is_none();
             unit.parts.push(part);
         }
     }

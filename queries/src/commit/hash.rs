@@ -11,7 +11,7 @@ use serde::ser::{Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use super::canonical;
-use super::normal::normalize;
+use crate::text::normalize::normalize;
 
 /// A SHA-256 digest. Shown, parsed and stored in JSON as 64 lower-case hexadecimal digits; stored
 /// as 32 bytes in binary formats.

@@ -6,9 +6,9 @@
 
 pub mod canonical;
 mod canonical_key;
+mod canonical_writer;
 pub mod hash;
 pub mod merkle;
-pub(crate) mod normal;
 pub mod strict;
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use kbc_queries::diagnostic::{Applicability, Edit, Excerpt, Fix, Related, Severi
 use serde_json::Value;
 
 mod hard_texts;
+mod schema;
 
 use super::lines::Lines;
 use super::*;
@@ -251,15 +252,11 @@ fn sarif_rule_indexes_point_at_their_rules() {
     assert_eq!(run["results"].as_array().unwrap().len(), 4);
 }
 
-fn schema() -> jsonschema::Validator {
-    let schema: Value =
-        serde_json::from_str(include_str!("../../../docs/diagnostic.schema.json")).unwrap();
-    jsonschema::validator_for(&schema).unwrap()
-}
-
 #[test]
 fn json_follows_its_schema() {
-    let schema = schema();
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../docs/diagnostic.schema.json")).unwrap();
+    let errors = |line: &Value| schema::errors(&schema, &schema, line);
     let output = shown(Format::Json);
     let lines: Vec<Value> = output
         .lines()
@@ -267,24 +264,20 @@ fn json_follows_its_schema() {
         .collect();
     assert_eq!(lines.len(), 5);
     for line in &lines {
-        let errors: Vec<String> = schema
-            .iter_errors(line)
-            .map(|error| error.to_string())
-            .collect();
-        assert!(errors.is_empty(), "{errors:?} in {line}");
+        assert_eq!(errors(line), Vec::<String>::new(), "in {line}");
     }
     assert!(lines.last().unwrap().get("ledger").is_some());
     // The schema says something: each key is required and no other is allowed.
     for key in lines[0].as_object().unwrap().keys() {
         let mut line = lines[0].clone();
         line.as_object_mut().unwrap().remove(key);
-        assert!(!schema.is_valid(&line), "{key} may be missing");
+        assert!(!errors(&line).is_empty(), "{key} may be missing");
     }
     let mut line = lines[0].clone();
     line.as_object_mut()
         .unwrap()
         .insert("more".into(), Value::Null);
-    assert!(!schema.is_valid(&line));
+    assert!(!errors(&line).is_empty());
 }
 
 #[test]

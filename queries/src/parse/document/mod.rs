@@ -10,6 +10,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub mod apart;
 mod csv;
 mod encoding;
 mod html;
@@ -175,6 +176,14 @@ pub enum Notice {
         announced: Option<u32>,
         /// Pages found.
         found: u32,
+    },
+    /// The text holds characters that change the direction of writing, so that what is seen may not
+    /// be what is there.
+    BidiControls {
+        /// 1-based line of the text with the first of them.
+        line: u32,
+        /// How many there are.
+        count: u32,
     },
     /// A registry row has more or fewer cells than the header.
     RaggedRow {
@@ -469,7 +478,7 @@ pub fn extract(bytes: &[u8], options: &ExtractOptions) -> Result<Document, Docum
         #[cfg(not(feature = "pdf"))]
         Format::Pdf => Err(DocumentError::UnknownKind),
     };
-    let document = guarded(read)
+    let mut document = guarded(read)
         .unwrap_or_else(|_| Err(DocumentError::Damaged("the reader panicked".to_owned())))?;
     let limit = options.limits.text_bytes.min(u64::from(u32::MAX));
     let length = document.text.len() as u64;
@@ -479,7 +488,32 @@ pub fn extract(bytes: &[u8], options: &ExtractOptions) -> Result<Document, Docum
             limit,
         });
     }
+    if let Some(notice) = bidi_notice(&document.text) {
+        document.notices = document.notices.iter().cloned().chain([notice]).collect();
+    }
     Ok(document)
+}
+
+fn bidi_notice(text: &str) -> Option<Notice> {
+    let mut places = bidi_controls(text);
+    let first = places.next()?;
+    let line = memchr::memchr_iter(b'\n', text.as_bytes().get(..first)?).count() + 1;
+    Some(Notice::BidiControls {
+        line: u32::try_from(line).unwrap_or(u32::MAX),
+        count: u32::try_from(places.count() + 1).unwrap_or(u32::MAX),
+    })
+}
+
+/// Offsets of the characters that embed, override or isolate a direction of writing (U+202A to
+/// U+202E, U+2066 to U+2069). The plain marks U+200E and U+200F reorder nothing around them.
+pub fn bidi_controls(text: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(0xE2, bytes).filter(move |&at| {
+        matches!(
+            bytes.get(at + 1..at + 3),
+            Some([0x80, 0xAA..=0xAE] | [0x81, 0xA6..=0xA9])
+        )
+    })
 }
 
 /// Text that a format made from decoded text, on its way to a document.

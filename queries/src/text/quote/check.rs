@@ -131,8 +131,15 @@ impl Check<'_, '_, '_> {
             return (Some(good), false);
         }
         // Asterisks and backslashes may be meant as such.
-        if self.text.contains(['*', '_', '`', '\\', '<', '&'])
+        if self
+            .text
+            .contains(['*', '_', '`', '\\', '<', '>', '&', '|', '['])
             && let Some(good) = look(&Folded::literal_quote(self.text), None)
+        {
+            return (Some(good), false);
+        }
+        if self.text.contains(['|', '>'])
+            && let Some(good) = look(&Folded::off_lines_quote(self.text), None)
         {
             return (Some(good), false);
         }

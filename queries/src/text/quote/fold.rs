@@ -48,6 +48,8 @@ pub(super) struct Item {
     /// For a soft hyphen: white space before or after it in the text. For a character: any case will do.
     pub space_before: bool,
     pub space_after: bool,
+    /// For white space: whether a bar between cells, or the mark of a quoted line, was in it.
+    pub bar: bool,
     pub any_case: bool,
     /// Bytes of the text.
     pub start: u32,
@@ -99,9 +101,14 @@ impl<'a> Folded<'a> {
         Self::with_marks(text, is_quote, markup::marks(text))
     }
 
-    /// Folds a quote in which asterisks, backslashes and the like are meant as such.
+    /// Folds a quote that may have kept bars and marks of quoted lines, but not the lines.
+    pub fn off_lines_quote(text: &'a str) -> Self {
+        Self::with_marks(text, true, markup::marks_off_lines(text))
+    }
+
+    /// Folds a quote in which asterisks, brackets, backslashes and the like are meant as such.
     pub fn literal_quote(text: &'a str) -> Self {
-        Self::with_marks(text, true, Vec::new())
+        Self::with_marks(text, false, Vec::new())
     }
 
     fn with_marks(text: &'a str, is_quote: bool, marks: Vec<Mark>) -> Self {
@@ -110,6 +117,7 @@ impl<'a> Folded<'a> {
             items: Vec::with_capacity(text.len()),
             gap: None,
             gap_folds: Foldings::NONE,
+            gap_bar: false,
             before: Foldings::NONE,
             script: None,
         };
@@ -154,6 +162,8 @@ struct Builder<'a> {
     /// White space seen since the last element.
     gap: Option<Range<usize>>,
     gap_folds: Foldings,
+    /// Whether a bar was among it.
+    gap_bar: bool,
     /// What was dropped since the last element.
     before: Foldings,
     script: Option<Script>,
@@ -174,6 +184,10 @@ impl Builder<'_> {
                 match stand {
                     Stand::Nothing => self.before = self.before.with(Folding::Markup),
                     Stand::Gap => self.gap(range, Folding::Markup),
+                    Stand::Bar => {
+                        self.gap(range, Folding::Markup);
+                        self.gap_bar = true;
+                    }
                     Stand::SuperscriptStart | Stand::SubscriptStart | Stand::ScriptEnd => {
                         self.before = self.before.with(Folding::Markup);
                         tagged = match stand {
@@ -312,6 +326,7 @@ impl Builder<'_> {
             return;
         };
         let folds = std::mem::take(&mut self.gap_folds);
+        let bar = std::mem::take(&mut self.gap_bar);
         let Some(last) = self.items.last() else {
             return;
         };
@@ -333,6 +348,7 @@ impl Builder<'_> {
         let before = std::mem::take(&mut self.before);
         self.items.push(Item {
             may_vanish: kind == Kind::SoftSpace,
+            bar,
             before,
             ..plain(' ', kind, gap, folds)
         });
@@ -378,6 +394,7 @@ impl Builder<'_> {
         }
         let space_before = self.gap.take().is_some();
         self.gap_folds = Foldings::NONE;
+        self.gap_bar = false;
         self.script = None;
         if soft && number {
             self.before = self.before.with(Folding::Hyphenation);
@@ -411,10 +428,11 @@ impl Builder<'_> {
         if !(2..=3).contains(&run) {
             return None;
         }
-        let next = rest.get(run..)?.chars().next()?;
+        let next = rest.get(run..)?.chars().next();
         let last = self.items.last().and_then(Item::char)?;
-        let spaced = self.gap.is_some() && chars::is_space(next);
-        let tight = self.gap.is_none() && last.is_alphabetic() && next.is_alphabetic();
+        let spaced = self.gap.is_some() && next.is_none_or(chars::is_space);
+        let tight =
+            self.gap.is_none() && last.is_alphabetic() && next.is_some_and(char::is_alphabetic);
         if !spaced && !tight {
             return None;
         }
@@ -577,6 +595,7 @@ fn plain(ch: char, kind: Kind, range: Range<usize>, folds: Foldings) -> Item {
         may_vanish: false,
         space_before: false,
         space_after: false,
+        bar: false,
         any_case: false,
         // Texts beyond 4 GiB are not folded.
         start: u32::try_from(range.start).unwrap_or(u32::MAX),

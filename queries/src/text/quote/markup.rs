@@ -15,6 +15,8 @@ pub(super) enum Stand {
     Nothing,
     /// A gap between two blocks or cells.
     Gap,
+    /// The same, written as a bar or as the mark of a quoted line, which a quote may have kept.
+    Bar,
     /// The character that an entity names.
     Char(char),
     /// A superscript begins.
@@ -46,9 +48,12 @@ pub(super) fn marks(text: &str) -> Vec<Mark> {
         open: Open::default(),
     };
     scan.run();
-    let mut marks = scan.marks;
+    in_order(scan.marks)
+}
+
+/// Sorts marks; where two read the same bytes, the first wins.
+fn in_order(mut marks: Vec<Mark>) -> Vec<Mark> {
     marks.sort_by_key(|(range, _)| (range.start, range.end));
-    // Two readings of the same bytes: the first wins.
     let mut end = 0;
     marks.retain(|(range, _)| {
         let keep = range.start >= end;
@@ -58,6 +63,19 @@ pub(super) fn marks(text: &str) -> Vec<Mark> {
         keep
     });
     marks
+}
+
+/// The marks of a quote in which bars and marks of quoted lines have lost the lines they stood on.
+pub(super) fn marks_off_lines(text: &str) -> Vec<Mark> {
+    let mut marks = marks(text);
+    for word in text.split_whitespace() {
+        let is_row = word.contains('|') && word.bytes().all(|byte| b"|-:".contains(&byte));
+        if is_row || word == ">" {
+            let start = word.as_ptr() as usize - text.as_ptr() as usize;
+            marks.push((start..start + word.len(), Stand::Bar));
+        }
+    }
+    in_order(marks)
 }
 
 /// Openers that wait for their closers within one paragraph.
@@ -169,14 +187,14 @@ impl Scan<'_> {
                     .bytes()
                     .all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
                 {
-                    self.push(at..at + len, Stand::Gap);
+                    self.push(at..at + len, Stand::Bar);
                     return (len.max(1), false);
                 }
                 let bars: Vec<usize> = memchr::memchr_iter(b'|', row.as_bytes()).collect();
                 for bar in bars {
                     let bar = at + indent + bar;
                     if self.byte(bar.wrapping_sub(1)) != Some(b'\\') {
-                        self.push(bar..bar + 1, Stand::Gap);
+                        self.push(bar..bar + 1, Stand::Bar);
                     }
                 }
                 (0, false)
@@ -194,7 +212,7 @@ impl Scan<'_> {
                     && !number
                     && matches!(self.byte(mark + 1), Some(b' ' | b'>' | b'\n' | b'\r'))
                 {
-                    self.push(mark..mark + 1, Stand::Gap);
+                    self.push(mark..mark + 1, Stand::Bar);
                     return (indent + 1, true);
                 }
                 (0, true)

@@ -237,7 +237,10 @@ impl<'a> Walk<'a> {
             }
             (Kind::LongS, Kind::Char) => matches!(wanted.ch, 's' | 'f'),
             (Kind::Char, Kind::LongS) => matches!(item.ch, 's' | 'f'),
-            (Kind::Space | Kind::SoftSpace, Kind::Space | Kind::SoftSpace) => true,
+            // A bar of the quote needs one in the source.
+            (Kind::Space | Kind::SoftSpace, Kind::Space | Kind::SoftSpace) => {
+                item.bar || !wanted.bar
+            }
             (left, right) => left == right,
         };
         equal.then(|| self.note(item, wanted))

@@ -15,6 +15,23 @@ fn the_same_words_written_differently_stand() {
             "the results were consistent with earlier findings in mice",
         ),
         (
+            "| alpha | one |\n|---|---|\n| beta | two |",
+            "alpha | one | |---|---| | beta | two",
+        ),
+        (
+            "| alpha | one |\n| beta | two |",
+            "| alpha | one | | beta | two |",
+        ),
+        (
+            "> The first line goes\n> on in the second",
+            "The first line goes > on in the second",
+        ),
+        (
+            "rely on Mach-based\n[e]uid/[e]gid modes",
+            "rely on Mach-based [e]uid/[e]gid modes",
+        ),
+        ("end of it.\n\n---\n\nNext part", "end of it. ---"),
+        (
             "The drug was safe [1–3] in mice.",
             "The drug was safe in mice.",
         ),
@@ -275,6 +292,12 @@ fn other_words_and_numbers_do_not_stand() {
         (
             "an approach in -\nvalid arguments were",
             "valid arguments were",
+        ),
+        ("P(A B) is the value here", "P(A | B) is the value here"),
+        ("the value x y is here", "the value x > y is here"),
+        (
+            "| alpha | one |\n| beta | two |",
+            "alpha | two | beta | one",
         ),
         (
             "The figure was 12,5 in total",
