@@ -102,6 +102,7 @@ pub fn given_source(records: &[&ChunkRecord]) -> Result<SourceDerivation, String
     let page_count = chunks.list.iter().map(|chunk| chunk.end_page).max();
     Ok(SourceDerivation {
         chunks,
+        joints: Box::default(),
         format: Format::Text,
         page_count: page_count.unwrap_or(1),
         paged: true,

@@ -107,9 +107,12 @@ fn noticed(path: &Arc<str>, notice: &Notice) -> Diagnostic {
         .help("page numbers may be wrong; use another copy of the document"),
         Notice::BidiControls { line, count } => Diagnostic::new(
             registry::SRC_011,
-            format!(
-                "line {line}: {count} character(s) here and below change the direction of writing"
-            ),
+            match count {
+                1 => format!("line {line}: a character changes the direction of writing"),
+                _ => format!(
+                    "line {line}: {count} characters from here on change the direction of writing"
+                ),
+            },
         )
         .help("what is seen may not be what is there; take them out unless the text needs them")
         .data("line", *line),

@@ -112,7 +112,7 @@ fallback = "pdftotext""#,
         corrected: r#"[source."sources/old.txt"]
 encoding = "windows-1252""#,
     }
-    SRC_009 = "CACG-SRC-009", Warning, Finding, Reserved("not emitted yet: no build compares the recorded extractor versions") => {
+    SRC_009 = "CACG-SRC-009", Warning, Finding, Active => {
         title: "extractor changed",
         explanation: "The published manifests were made by another version of the program that extracts text, so the \
             text of this source may differ although the file does not. Citations of it may have to be \
@@ -134,7 +134,7 @@ c1,ibis",
 c1,heron
 c2,ibis",
     }
-    SRC_011 = "CACG-SRC-011", Warning, Finding, Reserved("not emitted yet: no check looks at characters yet") => {
+    SRC_011 = "CACG-SRC-011", Warning, Finding, Active => {
         title: "bidi control or confusable id",
         explanation: "A text holds characters that change the direction of writing, or an id looks like another one \
             that is spelt with other letters. Both can make a reader see something else than what is there. \
