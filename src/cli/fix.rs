@@ -64,7 +64,11 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
             applied += count;
         }
         if arguments.dry_run {
-            super::write_out(&format!("{applied} edits in {files} files would be made"))?;
+            super::write_out(&format!(
+                "{} in {} would be made",
+                super::counted(applied, "edit"),
+                super::counted(files, "file")
+            ))?;
             return Ok(Outcome::Fine);
         }
     }
@@ -72,9 +76,10 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let report = session.report();
     session.record();
     super::write_out(&format!(
-        "{applied} edits made; {} errors and {} warnings are left{}",
-        report.ledger.errors,
-        report.ledger.warnings,
+        "{} made; {} and {} are left{}",
+        super::counted(applied, "edit"),
+        super::counted(report.ledger.errors, "error"),
+        super::counted(report.ledger.warnings, "warning"),
         if report.ledger.errors > 0 {
             "; `kb check` shows them"
         } else {

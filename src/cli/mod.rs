@@ -257,6 +257,15 @@ fn fail(failure: &Failure) -> ExitCode {
     ExitCode::from(2)
 }
 
+/// A number and its noun.
+fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    match count.try_into() {
+        Ok(1) => format!("1 {noun}"),
+        Ok(count) => format!("{count} {noun}s"),
+        Err(_) => format!("many {noun}s"),
+    }
+}
+
 /// Writes a text and a line end to stdout. A reader that went away is no failure.
 fn write_out(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();

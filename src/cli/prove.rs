@@ -90,9 +90,9 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         .position(|(page, ordinal, _)| chunk_id(&id, *page, *ordinal) == arguments.chunk);
     let Some(index) = wanted else {
         return Err(Failure(format!(
-            "the source `{id}` has no chunk `{}`; it has {} chunks, the first is `{}`",
+            "the source `{id}` has no chunk `{}`; it has {}, the first is `{}`",
             arguments.chunk,
-            texts.len(),
+            super::counted(texts.len(), "chunk"),
             texts
                 .first()
                 .map(|(page, ordinal, _)| chunk_id(&id, *page, *ordinal))

@@ -52,8 +52,9 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         } else {
             let _ = writeln!(
                 text,
-                "{}  {id}  {} chunks  {path}",
-                commitment.commitment, commitment.leaf_count
+                "{}  {id}  {}  {path}",
+                commitment.commitment,
+                super::counted(commitment.leaf_count, "chunk")
             );
         }
     }
@@ -65,8 +66,9 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         } else {
             let _ = writeln!(
                 text,
-                "{}  corpus of {} sources",
-                corpus.commitment, corpus.leaf_count
+                "{}  corpus of {}",
+                corpus.commitment,
+                super::counted(corpus.leaf_count, "source")
             );
         }
     }

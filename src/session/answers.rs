@@ -273,7 +273,7 @@ impl Session {
         Err(match near {
             Some(near) => format!("no source is called `{name}`; did you mean `{near}`?"),
             None => format!(
-                "no source is called `{name}`; `kb root` lists the {} sources of the project",
+                "no source is called `{name}`; `kb root` lists the project's sources ({})",
                 ids.len()
             ),
         })
