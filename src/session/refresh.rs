@@ -23,7 +23,7 @@ use crate::workspace::discover::{Discovery, Matcher, Role, discover, glob};
 use crate::workspace::disk::Disk;
 use crate::workspace::ids::{Candidate, Recorded, assign};
 use crate::workspace::stamp::Stamp;
-use crate::workspace::{Project, place_problems};
+use crate::workspace::{MATRIX_LIMIT, Project, place_problems};
 
 use super::derive::remember;
 use super::store::{self, LastState};
@@ -483,7 +483,7 @@ impl Session {
 
     fn read_matrix(&self, context: &mut Context) {
         let path = &*self.project.settings.matrix;
-        let bytes = match self.disk.read(path, u64::MAX) {
+        let bytes = match self.disk.read(path, MATRIX_LIMIT) {
             Ok(bytes) => bytes,
             Err(ReadFailure::Absent) if self.cards.is_empty() => return,
             Err(failure) => {

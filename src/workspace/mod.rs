@@ -1,7 +1,6 @@
 //! A project: its root, its settings, its files. Everything that touches the tree is in this room
 //! or in `publish/`.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +10,10 @@ use kbc_queries::input::{Profile, Recipe};
 use kbc_queries::parse::document::{ExtractOptions, Format, RegistryOptions};
 use kbc_queries::parse::problem::Problem;
 use kbc_queries::parse::settings::{self, ChunkerKind, Collection, Origins, Settings};
+use kbc_queries::system::{ReadFailure, System};
 use kbc_queries::text::lines::LineIndex;
+
+use self::disk::Disk;
 
 pub mod context;
 pub mod discover;
@@ -21,6 +23,12 @@ pub mod stamp;
 
 /// The name of the settings file.
 pub const SETTINGS_FILE: &str = "kb.toml";
+
+/// Largest settings file that is read, in bytes.
+const SETTINGS_LIMIT: u64 = 4 << 20;
+
+/// Largest source matrix that is read, in bytes: a million names.
+pub const MATRIX_LIMIT: u64 = 64 << 20;
 
 /// A project as its settings describe it.
 pub struct Project {
@@ -76,17 +84,14 @@ impl Project {
 
     /// The project with this root.
     pub fn open(root: PathBuf) -> Result<Self, NoProject> {
-        let path = root.join(SETTINGS_FILE);
-        let text = match fs::read(&path) {
-            Ok(bytes) => match String::from_utf8(bytes) {
-                Ok(text) => Some(text),
-                Err(_) => return Err(NoProject(format!("{SETTINGS_FILE} is not UTF-8 text"))),
-            },
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => {
+        let read = Disk::new(&root).read(SETTINGS_FILE, SETTINGS_LIMIT);
+        let text = match read.map(|bytes| String::from_utf8(bytes.to_vec())) {
+            Ok(Ok(text)) => Some(text),
+            Ok(Err(_)) => return Err(NoProject(format!("{SETTINGS_FILE} is not UTF-8 text"))),
+            Err(ReadFailure::Absent) => None,
+            Err(failure) => {
                 return Err(NoProject(format!(
-                    "{SETTINGS_FILE} cannot be read: {}",
-                    disk::failure(&error)
+                    "{SETTINGS_FILE} cannot be read: {failure}"
                 )));
             }
         };
