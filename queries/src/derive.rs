@@ -108,7 +108,6 @@ pub fn given_source(records: &[&ChunkRecord]) -> Result<SourceDerivation, String
         paged: true,
         encoding: "utf-8",
         notices: Box::default(),
-        joints: Box::default(),
     })
 }
 

@@ -299,9 +299,9 @@ fn is_whole(folder: &Path, intent: &Intent) -> bool {
 fn has_leftovers(folder: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(folder) {
         Ok(metadata) if metadata.is_dir() => Ok(true),
-        Ok(_) => Err(io::Error::other(
-            "it is not a folder; it is in the way of publishing, move it elsewhere",
-        )),
+        Ok(_) => Err(io::Error::other(format!(
+            "{STAGING} is not a folder; it is in the way, move it elsewhere"
+        ))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }

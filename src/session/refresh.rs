@@ -26,7 +26,7 @@ use crate::workspace::discover::{Discovery, Matcher, Role, discover, glob};
 use crate::workspace::disk::Disk;
 use crate::workspace::ids::{Candidate, Recorded, assign};
 use crate::workspace::stamp::Stamp;
-use crate::workspace::{Project, place_problems};
+use crate::workspace::{MATRIX_LIMIT, Project, place_problems};
 
 use super::derive::remember;
 use super::store::{self, LastState};
@@ -549,7 +549,7 @@ impl Session {
             None => self.project.settings.matrix.to_string(),
         };
         // An absolute path stays what it is: a matrix that is named may lie anywhere.
-        let bytes = match self.disk.read(path, u64::MAX) {
+        let bytes = match self.disk.read(path, MATRIX_LIMIT) {
             Ok(bytes) => bytes,
             Err(ReadFailure::Absent) if self.cards.is_empty() && given.is_none() => return,
             Err(failure) => {

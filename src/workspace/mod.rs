@@ -2,7 +2,6 @@
 //! or in `publish/`.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +11,10 @@ use kbc_queries::input::{Profile, Recipe};
 use kbc_queries::parse::document::{ExtractOptions, Format, RegistryOptions};
 use kbc_queries::parse::problem::Problem;
 use kbc_queries::parse::settings::{self, ChunkerKind, Collection, Origins, Settings};
+use kbc_queries::system::{ReadFailure, System};
 use kbc_queries::text::lines::LineIndex;
+
+use self::disk::Disk;
 
 pub mod apart;
 pub mod context;
@@ -23,6 +25,12 @@ pub mod stamp;
 
 /// The name of the settings file.
 pub const SETTINGS_FILE: &str = "kb.toml";
+
+/// Largest settings file that is read, in bytes.
+const SETTINGS_LIMIT: u64 = 4 << 20;
+
+/// Largest source matrix that is read, in bytes: a million names.
+pub const MATRIX_LIMIT: u64 = 64 << 20;
 
 /// A project as its settings describe it.
 pub struct Project {
@@ -80,17 +88,14 @@ impl Project {
 
     /// The project with this root.
     pub fn open(root: PathBuf) -> Result<Self, NoProject> {
-        let path = root.join(SETTINGS_FILE);
-        let text = match fs::read(&path) {
-            Ok(bytes) => match String::from_utf8(bytes) {
-                Ok(text) => Some(text),
-                Err(_) => return Err(NoProject(format!("{SETTINGS_FILE} is not UTF-8 text"))),
-            },
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => {
+        let read = Disk::new(&root).read(SETTINGS_FILE, SETTINGS_LIMIT);
+        let text = match read.map(|bytes| String::from_utf8(bytes.to_vec())) {
+            Ok(Ok(text)) => Some(text),
+            Ok(Err(_)) => return Err(NoProject(format!("{SETTINGS_FILE} is not UTF-8 text"))),
+            Err(ReadFailure::Absent) => None,
+            Err(failure) => {
                 return Err(NoProject(format!(
-                    "{SETTINGS_FILE} cannot be read: {}",
-                    disk::failure(&error)
+                    "{SETTINGS_FILE} cannot be read: {failure}"
                 )));
             }
         };
