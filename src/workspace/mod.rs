@@ -88,7 +88,7 @@ impl Project {
 
     /// The project with this root.
     pub fn open(root: PathBuf) -> Result<Self, NoProject> {
-        let read = Disk::new(&root).read(SETTINGS_FILE, SETTINGS_LIMIT);
+        let read = Disk::new(&root, None).read(SETTINGS_FILE, SETTINGS_LIMIT);
         let text = match read.map(|bytes| String::from_utf8(bytes.to_vec())) {
             Ok(Ok(text)) => Some(text),
             Ok(Err(_)) => return Err(NoProject(format!("{SETTINGS_FILE} is not UTF-8 text"))),
