@@ -42,6 +42,22 @@ impl Fingerprint {
     }
 }
 
+/// A fingerprint of bytes that come in pieces.
+#[derive(Default)]
+pub struct FingerprintHasher(blake3::Hasher);
+
+impl FingerprintHasher {
+    /// The next piece.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The fingerprint of all pieces.
+    pub fn finish(&self) -> Fingerprint {
+        Fingerprint(*self.0.finalize().as_bytes())
+    }
+}
+
 impl fmt::Debug for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for byte in &self.0[..6] {

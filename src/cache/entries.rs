@@ -12,6 +12,40 @@ use kbc_queries::system::Fingerprint;
 
 use crate::workspace::stamp::Stamp;
 
+/// A source id as stored: the first half of its BLAKE3. Ids are compared far more often than shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct NameKey([u8; 16]);
+
+impl NameKey {
+    /// The key of an id.
+    pub fn of(id: &str) -> Self {
+        let hash = Fingerprint::of(id.as_bytes()).0;
+        let mut half = [0; 16];
+        half.copy_from_slice(&hash[..16]);
+        NameKey(half)
+    }
+}
+
+/// A value that is stored with its owner but read only when asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Packed<T> {
+    bytes: Vec<u8>,
+    of: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: Serialize + serde::de::DeserializeOwned> Packed<T> {
+    /// Packs a value.
+    pub fn pack(value: &T) -> Option<Self> {
+        let bytes = super::encode(value)?;
+        Some(Packed { bytes, of: std::marker::PhantomData })
+    }
+
+    /// The value. `None` only if the cache is damaged in a way that nothing else noticed.
+    pub fn unpack(&self) -> Option<T> {
+        super::decode(&self.bytes)
+    }
+}
+
 /// What the last look at a file found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRecord {
@@ -43,9 +77,9 @@ pub struct SourceReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CitationEntry {
     /// The source it names.
-    pub source_id: Option<Arc<str>>,
+    pub source: Option<NameKey>,
     /// The source its chunk id spells, if that is another one.
-    pub other_id: Option<Arc<str>>,
+    pub other: Option<NameKey>,
     /// Fingerprint of what those names led to.
     pub binding: Fingerprint,
     /// The verdict.
@@ -72,7 +106,7 @@ pub struct CardEntry {
     /// Its edges.
     pub edges: Vec<EdgeSummary>,
     /// What manifests need.
-    pub summary: Option<CardSummary>,
+    pub summary: Option<Packed<CardSummary>>,
     /// What is wrong with the card itself.
     #[serde(with = "as_json")]
     pub diagnostics: Vec<Diagnostic>,

@@ -128,6 +128,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     if arguments.run.stats {
         output::print_stats(&session, &session.stats);
     }
+    session.leave();
     conclude(
         &report,
         empty,

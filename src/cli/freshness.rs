@@ -71,6 +71,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     if arguments.run.stats {
         output::print_stats(&session, &session.stats);
     }
+    session.leave();
     Ok(if red {
         Outcome::Findings
     } else {

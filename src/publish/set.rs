@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use kbc_queries::check::card::CardSummary;
 use kbc_queries::commit::canonical;
 use kbc_queries::commit::hash::Digest;
 use kbc_queries::derive;
@@ -25,7 +26,6 @@ use kbc_queries::parse::manifest::{
 };
 use kbc_queries::system::Fingerprint;
 
-use crate::cache::entries::CardEntry;
 use crate::cache::{decode, encode};
 use crate::session::Session;
 use crate::workspace::context::Published;
@@ -374,28 +374,16 @@ fn sources_manifest(session: &Session) -> SourcesManifest {
 }
 
 /// The cards that are sound enough to be listed: parsed without a problem, the first of their id.
-fn listed(session: &Session) -> Vec<(&Arc<str>, &CardEntry)> {
+/// Sorted by reading and id.
+fn listed(session: &Session) -> Vec<(&Arc<str>, CardSummary)> {
     let mut seen = BTreeSet::new();
-    let mut cards: Vec<(&Arc<str>, &CardEntry)> = session
+    let mut cards: Vec<(&Arc<str>, CardSummary)> = session
         .cards
         .iter()
-        .filter_map(|(path, state)| Some((path, &**state.entry.as_ref()?)))
-        .filter(|(_, entry)| {
-            entry
-                .summary
-                .as_ref()
-                .is_some_and(|summary| seen.insert(summary.id.clone()))
-        })
+        .filter_map(|(path, state)| Some((path, state.entry.as_ref()?.summary.as_ref()?.unpack()?)))
+        .filter(|(_, card)| seen.insert(card.id.clone()))
         .collect();
-    cards.sort_by(|(_, a), (_, b)| {
-        let key = |entry: &CardEntry| {
-            entry
-                .summary
-                .as_ref()
-                .map(|card| (card.reading_id.clone(), card.id.clone()))
-        };
-        key(a).cmp(&key(b))
-    });
+    cards.sort_by(|(_, a), (_, b)| (&a.reading_id, &a.id).cmp(&(&b.reading_id, &b.id)));
     cards
 }
 
@@ -403,13 +391,12 @@ fn cards(session: &Session) -> (CardsManifest, Summaries) {
     let published = &session.context.published;
     let mut records = Vec::new();
     let mut summaries = Vec::new();
-    for (path, entry) in listed(session) {
-        let Some(card) = &entry.summary else { continue };
+    for (path, card) in listed(session) {
         if published.retracted_cards.contains(&*card.id) {
             continue;
         }
-        records.push(card_record(path, card));
-        summaries.push(summary(path, card));
+        records.push(card_record(path, &card));
+        summaries.push(summary(path, &card));
     }
     let active: BTreeSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
     let manifest = CardsManifest {

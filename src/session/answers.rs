@@ -16,6 +16,7 @@ use kbc_queries::emit::records::{DocumentCommitment, commit, leaves};
 use kbc_queries::parse::settings::Tier;
 use kbc_queries::system::{Fingerprint, System};
 
+use crate::cache::entries::NameKey;
 use crate::cache::{decode, encode};
 use crate::workspace::Project;
 use crate::workspace::discover::glob;
@@ -220,30 +221,23 @@ impl Session {
             ));
         }
         for citation in &entry.citations {
-            let Some(id) = &citation.source_id else {
+            let binding = |name: &NameKey| self.bindings.get(name).copied().unwrap_or(keys::UNBOUND);
+            let Some(source) = &citation.source else {
                 continue;
             };
-            let binding = keys::citation(
-                self.binding(id),
-                citation
-                    .other_id
-                    .as_deref()
-                    .map(|other| self.binding(other)),
-            );
-            if binding != citation.binding {
-                let place = self.by_id.get(id).map_or("no file", |path| path);
-                return Some(format!("the source `{id}` ({place}) is not what it was"));
+            let now = keys::citation(binding(source), citation.other.as_ref().map(binding));
+            if now != citation.binding {
+                return Some(match self.by_name.get(source) {
+                    Some(path) => format!("the source {path} is not what it was"),
+                    None => "a source that it cites has no file".to_owned(),
+                });
             }
         }
         None
     }
 
     fn reading_key_of(&self, entry: &crate::cache::entries::CardEntry) -> Fingerprint {
-        let reading = entry.reading.as_deref();
-        keys::reading(
-            reading,
-            reading.and_then(|reading| self.context.allowed(reading)),
-        )
+        keys::reading(entry.reading.as_deref(), &self.context)
     }
 
     /// How the session works.

@@ -22,7 +22,7 @@ use kbc_queries::input::{
 use kbc_queries::system::{Fingerprint, ReadFailure};
 use kbc_queries::text::lines::LineIndex;
 
-use crate::cache::entries::{CardEntry, CitationEntry, SourceReport};
+use crate::cache::entries::{CardEntry, CitationEntry, NameKey, Packed, SourceReport};
 use crate::cache::{decode, encode};
 use crate::workspace::context::Context;
 
@@ -54,7 +54,7 @@ struct SourceJob {
 
 /// A citation's place in the card, and the names it mentions: the source, and the one that the
 /// chunk id begins with if that is another.
-type Mention = (usize, Option<Arc<str>>, Option<Arc<str>>);
+type Mention = (usize, Option<NameKey>, Option<NameKey>);
 
 /// What a job found out in its first pass.
 struct Parsed {
@@ -452,14 +452,15 @@ impl Session {
                 let mut citations = Vec::new();
                 if let Ok(card) = derive::card(db, job.input) {
                     for citation in &card.parsed.citations {
-                        let source = citation.source_id.as_ref().map(|id| Arc::from(&*id.value));
+                        let source_id = citation.source_id.as_ref().map(|id| &*id.value);
                         let other = citation
                             .chunk_id
                             .as_ref()
                             .and_then(|id| parse_chunk_id(&id.value))
                             .map(|parts| parts.source_id)
-                            .filter(|other| source.as_deref() != Some(*other))
-                            .map(Arc::from);
+                            .filter(|other| source_id != Some(*other))
+                            .map(NameKey::of);
+                        let source = source_id.map(NameKey::of);
                         citations.push((citation.span.start, source, other));
                     }
                 }
@@ -507,7 +508,7 @@ impl Session {
                     .citations
                     .get(index as usize)
                     .and_then(|(_, source, _)| source.as_ref())
-                    .and_then(|id| self.by_id.get(id))
+                    .and_then(|name| self.by_name.get(name))
                     .map_or("", |path| path);
                 groups
                     .entry(path)
@@ -584,19 +585,6 @@ impl Session {
         }
         self.replace_entry(path, entry);
     }
-
-    /// Puts an entry in its place and keeps the reverse index.
-    pub(crate) fn replace_entry(&mut self, path: &Arc<str>, entry: Arc<CardEntry>) {
-        let Some(state) = self.cards.get_mut(path) else {
-            return;
-        };
-        let old = state.entry.replace(entry.clone());
-        state.dirty = true;
-        if let Some(old) = old {
-            forget(&mut self.citing, path, &old);
-        }
-        remember(&mut self.citing, path, &entry);
-    }
 }
 
 fn bind_source_file(db: &mut Database, path: &Arc<str>, state: &mut SourceState) {
@@ -646,34 +634,30 @@ fn bind_card_file(db: &mut Database, path: &Arc<str>, state: &mut CardState) {
 
 /// What verdicts depend on besides their cards: where names lead, and the matrix.
 struct Circumstances<'a> {
-    bindings: &'a std::collections::HashMap<Arc<str>, Fingerprint>,
+    bindings: &'a std::collections::HashMap<NameKey, Fingerprint>,
     context: &'a Context,
 }
 
 impl Circumstances<'_> {
     fn reading_key(&self, reading: Option<&str>) -> Fingerprint {
-        keys::reading(
-            reading,
-            reading.and_then(|reading| self.context.allowed(reading)),
-        )
+        keys::reading(reading, self.context)
     }
 
-    fn binding(&self, id: &str) -> Fingerprint {
-        self.bindings.get(id).copied().unwrap_or_else(keys::unbound)
+    fn binding(&self, name: NameKey) -> Fingerprint {
+        self.bindings.get(&name).copied().unwrap_or(keys::UNBOUND)
     }
 
-    fn citation_key(&self, source: Option<&str>, other: Option<&str>) -> Fingerprint {
+    fn citation_key(&self, source: Option<NameKey>, other: Option<NameKey>) -> Fingerprint {
         keys::citation(
-            source.map_or_else(keys::unbound, |id| self.binding(id)),
-            other.map(|id| self.binding(id)),
+            source.map_or(keys::UNBOUND, |name| self.binding(name)),
+            other.map(|name| self.binding(name)),
         )
     }
 
     /// Whether everything the entry depends on, besides the card itself, is as it was.
     fn still_hold_for(&self, entry: &CardEntry) -> bool {
         entry.citations.iter().all(|citation| {
-            self.citation_key(citation.source_id.as_deref(), citation.other_id.as_deref())
-                == citation.binding
+            self.citation_key(citation.source, citation.other) == citation.binding
         }) && self.reading_key(entry.reading.as_deref()) == entry.reading_key
     }
 
@@ -685,7 +669,7 @@ impl Circumstances<'_> {
                 let known = base.citations.get(*index as usize);
                 job.reading_changed
                     || known.is_none_or(|known| {
-                        known.binding != self.citation_key(source.as_deref(), other.as_deref())
+                        known.binding != self.citation_key(*source, *other)
                     })
             })
             .map(|(index, _)| index)
@@ -726,12 +710,12 @@ impl Circumstances<'_> {
         for (index, ((start, source, other), report)) in
             parsed.citations.iter().zip(&fresh).enumerate()
         {
-            let binding = self.citation_key(source.as_deref(), other.as_deref());
+            let binding = self.citation_key(*source, *other);
             let kept = job.base.as_ref().and_then(|base| base.citations.get(index));
             citations.push(match (report, kept) {
                 (Some(report), _) => CitationEntry {
-                    source_id: source.clone(),
-                    other_id: other.clone(),
+                    source: *source,
+                    other: *other,
                     binding,
                     outcome: report.outcome,
                     diagnostics: place(&report.findings, *start),
@@ -739,8 +723,8 @@ impl Circumstances<'_> {
                 (None, Some(kept)) => kept.clone(),
                 // No report and nothing kept: fail closed.
                 (None, None) => CitationEntry {
-                    source_id: source.clone(),
-                    other_id: other.clone(),
+                    source: *source,
+                    other: *other,
                     binding,
                     outcome: kbc_queries::check::Outcome::Failed,
                     diagnostics: Vec::new(),
@@ -760,38 +744,9 @@ impl Circumstances<'_> {
             reading: report.reading.clone(),
             id: report.id.clone(),
             edges: report.edges.clone(),
-            summary: report.summary.clone(),
+            summary: report.summary.as_ref().and_then(Packed::pack),
             diagnostics: place(&report.findings, 0),
             citations,
-        }
-    }
-}
-
-type Citing = std::collections::HashMap<Arc<str>, BTreeSet<Arc<str>>>;
-
-/// Adds a card's citations to the reverse index.
-pub(crate) fn remember(citing: &mut Citing, path: &Arc<str>, entry: &CardEntry) {
-    for citation in &entry.citations {
-        for id in citation.source_id.iter().chain(&citation.other_id) {
-            match citing.get_mut(id) {
-                Some(cards) => {
-                    cards.insert(path.clone());
-                }
-                None => {
-                    citing.insert(id.clone(), BTreeSet::from([path.clone()]));
-                }
-            }
-        }
-    }
-}
-
-/// Takes a card's citations out of the reverse index.
-pub(crate) fn forget(citing: &mut Citing, path: &Arc<str>, entry: &CardEntry) {
-    for citation in &entry.citations {
-        for id in citation.source_id.iter().chain(&citation.other_id) {
-            if let Some(cards) = citing.get_mut(id) {
-                cards.remove(path);
-            }
         }
     }
 }

@@ -21,37 +21,15 @@ use crate::cache::entries::FileRecord;
 use crate::workspace::context::{Context, Published};
 use crate::workspace::discover::{Discovery, Found, Role, relative};
 use crate::workspace::stamp::Stamp;
-use crate::workspace::{disk, place_problems};
+use crate::workspace::disk::Disk;
+use crate::workspace::{Project, disk, place_problems};
 
-use super::{Session, SourceState};
+use super::{Options, Session, SourceState};
 
 impl Session {
     /// Whether the chunks come from an explicit manifest.
     pub(super) fn has_given_chunks(&self) -> bool {
         self.options.chunks_manifest.is_some()
-    }
-
-    /// Whether there is no project around the cards: then they are exactly those that were named.
-    pub(super) fn has_listed_cards(&self) -> bool {
-        self.has_given_chunks()
-            && self.project.settings_text.is_none()
-            && self.options.only.is_some()
-    }
-
-    /// The cards that were named, as if a walk had found them.
-    pub(super) fn listed_cards(&self) -> Discovery {
-        let files = self.options.only.iter().flatten().filter_map(|path| {
-            let metadata = std::fs::metadata(self.disk.locate(path)).ok()?;
-            Some(Found {
-                path: path.as_str().into(),
-                role: Role::Card,
-                stamp: metadata.is_file().then(|| Stamp::of(&metadata)),
-            })
-        });
-        Discovery {
-            files: files.collect(),
-            ..Discovery::default()
-        }
     }
 
     /// A path given on the command line as diagnostics show it: relative to the root where it can be.
@@ -108,6 +86,29 @@ impl Session {
                 context.diagnostics.extend(diagnostics);
             }
         }
+    }
+}
+
+/// Whether there is no project around the cards: then they are exactly those that were named.
+pub(super) fn has_listed_cards(project: &Project, options: &Options) -> bool {
+    options.chunks_manifest.is_some()
+        && project.settings_text.is_none()
+        && options.only.is_some()
+}
+
+/// The cards that were named, as if a walk had found them.
+pub(super) fn listed_cards(options: &Options, disk: &Disk) -> Discovery {
+    let files = options.only.iter().flatten().filter_map(|path| {
+        let metadata = std::fs::metadata(disk.locate(path)).ok()?;
+        Some(Found {
+            path: path.as_str().into(),
+            role: Role::Card,
+            stamp: metadata.is_file().then(|| Stamp::of(&metadata)),
+        })
+    });
+    Discovery {
+        files: files.collect(),
+        ..Discovery::default()
     }
 }
 

@@ -1,8 +1,6 @@
 //! What each derivation depends on, as fingerprints. A key names everything that was read,
 //! including what was absent, and never a time or an absolute path.
 
-use std::sync::Arc;
-
 use kbc_queries::chunk::{Chunker, chunker_version};
 use kbc_queries::input::{FileStatus, Profile, Recipe};
 use kbc_queries::parse::document::extractor;
@@ -20,10 +18,8 @@ pub const RULES_VERSION: u32 = 2;
 /// Version of what is said about a source.
 pub const SOURCE_RULES_VERSION: u32 = 2;
 
-/// The binding of an id that nobody has.
-pub fn unbound() -> Fingerprint {
-    Fingerprint::combine("kbc binding none", [])
-}
+/// The binding of an id that nobody has. No fingerprint of anything is this.
+pub const UNBOUND: Fingerprint = Fingerprint([1; 32]);
 
 /// A file's status.
 pub fn status(status: &FileStatus) -> Fingerprint {
@@ -156,17 +152,22 @@ pub fn card(path: &str, state: &CardState, policy: Fingerprint) -> Fingerprint {
     )
 }
 
-/// A reading's row of the matrix.
-pub fn reading(reading: Option<&str>, allowed: Option<&Arc<[Box<str>]>>) -> Fingerprint {
+/// A row of the matrix.
+pub fn row(reading: &str, allowed: &[Box<str>]) -> Fingerprint {
+    Fingerprint::combine(
+        "kbc reading",
+        std::iter::once(reading.as_bytes()).chain(allowed.iter().map(|id| id.as_bytes())),
+    )
+}
+
+/// What the matrix says of a reading.
+pub fn reading(reading: Option<&str>, context: &Context) -> Fingerprint {
     let Some(reading) = reading else {
         return Fingerprint::combine("kbc reading none", []);
     };
-    match allowed {
+    match context.row(reading) {
+        Some(row) => row.key,
         None => Fingerprint::combine("kbc reading absent", [reading.as_bytes()]),
-        Some(allowed) => Fingerprint::combine(
-            "kbc reading",
-            std::iter::once(reading.as_bytes()).chain(allowed.iter().map(|id| id.as_bytes())),
-        ),
     }
 }
 

@@ -17,13 +17,14 @@ use kbc_queries::input::{CardFile, FileStatus, Recipe, SourceFile};
 use kbc_queries::system::{Fingerprint, ReadFailure};
 
 use crate::cache::Cache;
-use crate::cache::entries::{CardEntry, FileRecord, SourceReport};
+use crate::cache::entries::{CardEntry, FileRecord, NameKey, SourceReport};
 use crate::workspace::Project;
 use crate::workspace::context::Context;
 use crate::workspace::disk::Disk;
 
 mod answers;
 mod cite;
+mod citing;
 pub mod database;
 mod derive;
 mod given;
@@ -35,6 +36,7 @@ mod update;
 
 pub use self::answers::Authorities;
 pub use self::cite::Cited;
+pub(crate) use self::citing::Citing;
 pub use self::database::{Database, Observer};
 pub use self::keys::{chunk_params, derivation_name};
 pub use self::report::Report;
@@ -182,13 +184,16 @@ pub struct Session {
     pub(crate) others: BTreeMap<Arc<str>, OtherState>,
     pub(crate) context: Context,
     /// Source id → fingerprint of what it leads to. Ids that are not here lead nowhere.
-    pub(crate) bindings: HashMap<Arc<str>, Fingerprint>,
+    pub(crate) bindings: HashMap<NameKey, Fingerprint>,
+    /// The same by the id's key.
+    pub(crate) by_name: HashMap<NameKey, Arc<str>>,
     /// Source id → its file.
     pub(crate) by_id: HashMap<Arc<str>, Arc<str>>,
     /// A recorded source's file is gone, so that its id is free for a file with its bytes.
     pub(crate) lost_sources: bool,
     /// Source id → cards that cite it.
-    pub(crate) citing: HashMap<Arc<str>, BTreeSet<Arc<str>>>,
+    /// Made when it is first asked for: a command that asks once and ends needs none.
+    pub(crate) citing: Option<Citing>,
     /// New traces of this run.
     pub(crate) traces: Vec<(Fingerprint, Vec<u8>)>,
     /// New named values of this run.
@@ -210,11 +215,6 @@ pub struct Session {
 }
 
 impl Session {
-    /// The fingerprint of a source id's binding.
-    pub(crate) fn binding(&self, id: &str) -> Fingerprint {
-        self.bindings.get(id).copied().unwrap_or_else(keys::unbound)
-    }
-
     /// Whether something could not be read, so that what is missing may not be gone.
     pub fn is_incomplete(&self) -> bool {
         let changing = FileStatus::Failed(ReadFailure::Changed);
@@ -235,8 +235,8 @@ impl Session {
     }
 
     /// The cards that cite a source.
-    pub fn cited_by(&self, source_id: &str) -> impl Iterator<Item = &Arc<str>> {
-        self.citing.get(source_id).into_iter().flatten()
+    pub fn cited_by(&mut self, source_id: &str) -> Vec<Arc<str>> {
+        self.citing().of(NameKey::of(source_id)).cloned().collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io::Read;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -16,19 +17,19 @@ use kbc_queries::input::{FileStatus, Recipe};
 use kbc_queries::parse::document::extractor;
 use kbc_queries::parse::settings::parse_sidecar;
 use kbc_queries::parse::{manifest, matrix};
-use kbc_queries::system::{Fingerprint, ReadFailure, System};
+use kbc_queries::system::{Fingerprint, FingerprintHasher, ReadFailure, System};
 
-use crate::cache::entries::FileRecord;
+use crate::cache::entries::{FileRecord, NameKey};
 use crate::cache::{Table, bucket_of, decode, encode};
 use crate::publish;
-use crate::workspace::context::{Context, Published};
+use crate::workspace::context::{Context, Published, Row};
 use crate::workspace::discover::{Discovery, Matcher, Role, discover, glob};
 use crate::workspace::disk::Disk;
 use crate::workspace::ids::{Candidate, Recorded, assign};
 use crate::workspace::stamp::Stamp;
 use crate::workspace::{MATRIX_LIMIT, Project, place_problems};
 
-use super::derive::remember;
+use super::given;
 use super::store::{self, LastState};
 use super::{CardState, Database, Options, OtherState, Pending, Session, SourceState, Stats, keys};
 
@@ -49,13 +50,20 @@ impl Session {
     /// Looks at a project and derives nothing yet.
     pub fn look_only(project: Project, options: Options) -> Self {
         let started = Instant::now();
+        let looked_at = SystemTime::now();
         let without_cache = options.no_cache || options.chunks_manifest.is_some();
-        let (cache, last, cache_notice) = if without_cache {
-            (None, LastState::default(), None)
-        } else {
-            store::open(&project.root)
-        };
         let disk = Arc::new(Disk::new(&project.root, options.reader.clone()));
+        // Neither of the two needs the other, and both mostly wait for the system.
+        let ((cache, last, cache_notice), discovery) = rayon::join(
+            || {
+                if without_cache {
+                    (None, LastState::default(), None)
+                } else {
+                    store::open(&project.root)
+                }
+            },
+            || walk(&project, &options, &disk),
+        );
         let db = Database::new(disk.clone(), options.observer.clone());
         let mut session = Session {
             project,
@@ -70,7 +78,8 @@ impl Session {
             bindings: HashMap::new(),
             by_id: HashMap::new(),
             lost_sources: false,
-            citing: HashMap::new(),
+            citing: None,
+            by_name: HashMap::new(),
             traces: Vec::new(),
             values: Vec::new(),
             lost: BTreeSet::new(),
@@ -82,8 +91,8 @@ impl Session {
             gone_cards: HashMap::new(),
             stats: Stats::default(),
         };
-        session.stats.phase("cache", started);
-        session.look(last);
+        session.stats.phase("walk", started);
+        session.look(last, discovery, looked_at);
         session
     }
 
@@ -92,8 +101,10 @@ impl Session {
     pub fn rescan(&mut self) -> Vec<Arc<str>> {
         self.stats = Stats::default();
         self.project.reread();
+        let looked_at = SystemTime::now();
+        let discovery = walk(&self.project, &self.options, &self.disk);
         let last = self.take_state();
-        self.look(last);
+        self.look(last, discovery, looked_at);
         self.derive(None)
     }
 
@@ -136,17 +147,12 @@ impl Session {
                 },
             );
         }
-        self.citing.clear();
+        self.citing = None;
         self.pending = Pending::All;
         last
     }
 
-    fn look(&mut self, last: LastState) {
-        let started = Instant::now();
-        let looked_at = SystemTime::now();
-        let discovery = self.discover();
-        self.stats.phase("walk", started);
-
+    fn look(&mut self, last: LastState, discovery: Discovery, looked_at: SystemTime) {
         let started = Instant::now();
         self.take_files(discovery, last);
         self.read_context(looked_at);
@@ -159,19 +165,6 @@ impl Session {
         self.stats.sources = self.sources.len() as u64;
         self.stats.cards = self.cards.len() as u64;
         self.stats.phase("names", started);
-    }
-
-    fn discover(&self) -> Discovery {
-        if self.has_listed_cards() {
-            return self.listed_cards();
-        }
-        let mut settings = Cow::Borrowed(&self.project.settings);
-        if self.has_given_chunks() {
-            // Files that nothing is taken from are not looked for, nor complained about.
-            settings.to_mut().collections.clear();
-        }
-        let matcher = Matcher::new(&settings);
-        discover(&self.project.root, &settings, &matcher)
     }
 
     /// Puts what was found beside what was known.
@@ -240,9 +233,6 @@ impl Session {
                         .find(|(glob, _)| glob.is_match(&*found.path))
                         .map(|(_, reading)| reading.clone());
                     let entry = stored.and_then(|stored| stored.entry);
-                    if let Some(entry) = &entry {
-                        remember(&mut self.citing, &found.path, entry);
-                    }
                     let input = last.card_inputs.remove(&found.path);
                     cards.push((
                         found.path,
@@ -510,8 +500,8 @@ impl Session {
         {
             return known.file.status.clone();
         }
-        let status = match std::fs::read(at) {
-            Ok(bytes) => FileStatus::Present(Fingerprint::of(&bytes)),
+        let status = match fingerprint_file(at) {
+            Ok(fingerprint) => FileStatus::Present(fingerprint),
             Err(error) => FileStatus::Failed(crate::workspace::disk::failure(&error)),
         };
         let file = FileRecord {
@@ -579,7 +569,9 @@ impl Session {
                             let mut sources: Vec<Box<str>> =
                                 sources.iter().map(|id| id.as_str().into()).collect();
                             sources.sort();
-                            (Arc::from(reading), Arc::from(sources))
+                            let key = keys::row(reading, &sources);
+                            let allowed = Arc::from(sources);
+                            (Arc::from(reading), Row { allowed, key })
                         })
                         .collect(),
                 );
@@ -733,9 +725,11 @@ impl Session {
     /// Ids to files, and what each id leads to.
     fn bind_ids(&mut self) {
         self.by_id.clear();
+        self.by_name.clear();
         for (path, state) in &self.sources {
             // A file that nobody can read as a document has an id, but no chunks to cite.
             if state.recipe.is_some() {
+                self.by_name.insert(NameKey::of(&state.id), path.clone());
                 self.by_id.insert(state.id.clone(), path.clone());
             }
         }
@@ -746,7 +740,7 @@ impl Session {
             let state = path.and_then(|path| self.sources.get(path));
             let path = path.map_or("", |path| path);
             self.bindings
-                .insert(id.clone(), keys::binding(path, state, id, &self.context));
+                .insert(NameKey::of(id), keys::binding(path, state, id, &self.context));
         }
     }
 
@@ -825,6 +819,19 @@ impl Session {
     }
 }
 
+/// The fingerprint of a file that may be larger than memory should be asked for.
+fn fingerprint_file(path: &std::path::Path) -> std::io::Result<Fingerprint> {
+    let mut file = std::fs::File::open(path)?;
+    let mut hasher = FingerprintHasher::default();
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hasher.finish()),
+            count => hasher.update(buffer.get(..count).unwrap_or_default()),
+        }
+    }
+}
+
 fn unusable(path: &str, reason: &str) -> Diagnostic {
     Diagnostic::new(
         registry::MAN_001,
@@ -865,6 +872,20 @@ fn take_published(
         }
     }
     Ok(())
+}
+
+/// The files of the project.
+fn walk(project: &Project, options: &Options, disk: &Disk) -> Discovery {
+    if given::has_listed_cards(project, options) {
+        return given::listed_cards(options, disk);
+    }
+    let mut settings = Cow::Borrowed(&project.settings);
+    if options.chunks_manifest.is_some() {
+        // Files that nothing is taken from are not looked for, nor complained about.
+        settings.to_mut().collections.clear();
+    }
+    let matcher = Matcher::new(&settings);
+    discover(&project.root, &settings, &matcher)
 }
 
 /// What is known of a file with this stamp, and whether the record is news.

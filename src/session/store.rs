@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use kbc_queries::diagnostic::{Diagnostic, registry};
 
+use rayon::prelude::*;
+
 use kbc_queries::input::{CardFile, SourceFile};
 
 use crate::cache::entries::{StoredCard, StoredOther, StoredSource};
@@ -85,19 +87,18 @@ fn read_state(cache: &Cache) -> Result<(LastState, bool), String> {
     Ok((state, damaged))
 }
 
-fn load<T: serde::de::DeserializeOwned>(
+fn load<T: serde::de::DeserializeOwned + Send>(
     cache: &Cache,
     table: Table,
     damaged: &mut bool,
 ) -> Result<Vec<T>, String> {
-    let mut all = Vec::new();
-    for (_, bytes) in cache.buckets(table)? {
-        match decode::<Vec<T>>(&bytes) {
-            Some(entries) => all.extend(entries),
-            None => *damaged = true,
-        }
-    }
-    Ok(all)
+    let decoded: Vec<Option<Vec<T>>> = cache
+        .buckets(table)?
+        .par_iter()
+        .map(|(_, bytes)| decode(bytes))
+        .collect();
+    *damaged |= decoded.iter().any(Option::is_none);
+    Ok(decoded.into_iter().flatten().flatten().collect())
 }
 
 impl Session {

@@ -9,6 +9,7 @@ use std::time::{Instant, SystemTime};
 use kbc_queries::input::FileStatus;
 use kbc_queries::system::ReadFailure;
 
+use crate::cache::entries::NameKey;
 use crate::workspace::SETTINGS_FILE;
 use crate::workspace::discover::Matcher;
 
@@ -125,10 +126,9 @@ impl Session {
             }
             let id = state.id.clone();
             let binding = keys::binding(&path, Some(state), &id, &self.context);
-            touched
-                .cards
-                .extend(self.citing.get(&id).into_iter().flatten().cloned());
-            self.bindings.insert(id, binding);
+            let name = NameKey::of(&id);
+            touched.cards.extend(self.citing().of(name).cloned());
+            self.bindings.insert(name, binding);
             changed.insert(path);
         }
         touched.sources = changed;

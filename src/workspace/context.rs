@@ -9,11 +9,21 @@ use serde::{Deserialize, Serialize};
 
 use kbc_queries::diagnostic::Diagnostic;
 use kbc_queries::input::Profile;
+use kbc_queries::system::Fingerprint;
 
 use super::ids::Recorded;
 
 /// Rows of the source matrix.
-pub type Rows = BTreeMap<Arc<str>, Arc<[Box<str>]>>;
+pub type Rows = BTreeMap<Arc<str>, Row>;
+
+/// The sources a reading may cite, sorted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Their ids.
+    pub allowed: Arc<[Box<str>]>,
+    /// Fingerprint of the reading and the ids: thousands of cards ask for it.
+    pub key: Fingerprint,
+}
 
 /// The decisions in force.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,6 +78,11 @@ impl Context {
 
     /// The sources a reading may cite.
     pub fn allowed(&self, reading: &str) -> Option<&Arc<[Box<str>]>> {
+        self.row(reading).map(|row| &row.allowed)
+    }
+
+    /// A reading's row of the matrix.
+    pub fn row(&self, reading: &str) -> Option<&Row> {
         self.matrix.as_ref()?.get(reading)
     }
 
