@@ -320,28 +320,6 @@ impl Session {
         self.hash_paths(&sources, &cards, limit, looked_at);
     }
 
-    /// Looks again at the files that changed while they were used.
-    pub(super) fn look_at_unknown(&mut self) {
-        let torn = FileStatus::Failed(ReadFailure::Changed);
-        let sources: Vec<Arc<str>> = (self.sources.iter())
-            .filter(|(_, state)| state.file.status == torn)
-            .map(|(path, _)| path.clone())
-            .collect();
-        let cards: Vec<Arc<str>> = (self.cards.iter())
-            .filter(|(_, state)| state.file.status == torn)
-            .map(|(path, _)| path.clone())
-            .collect();
-        let limit = self.project.settings.limits.bytes;
-        self.hash_paths(&sources, &cards, limit, SystemTime::now());
-        // One that is gone by now is for the next look at the tree.
-        let gone = FileStatus::Failed(ReadFailure::Absent);
-        self.incomplete |= (sources.iter().filter_map(|path| self.sources.get(path)))
-            .any(|state| state.file.status == gone)
-            || (cards.iter().filter_map(|path| self.cards.get(path)))
-                .any(|state| state.file.status == gone);
-        self.assign_ids();
-    }
-
     fn stale_paths(
         &self,
         card: impl Fn(&str) -> bool,
@@ -602,7 +580,7 @@ impl Session {
     }
 
     /// Gives every source its id.
-    fn assign_ids(&mut self) {
+    pub(super) fn assign_ids(&mut self) {
         let candidates: Vec<Candidate<'_>> = self
             .sources
             .keys()
