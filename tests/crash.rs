@@ -40,8 +40,11 @@ fn text(output: &Output) -> String {
     )
 }
 
+/// Published files by name.
+type Files = BTreeMap<String, Vec<u8>>;
+
 /// A corpus with sources, cards and a published set, and what its next set will be.
-fn two_sets(seed: u64) -> (Corpus, BTreeMap<String, Vec<u8>>, BTreeMap<String, Vec<u8>>) {
+fn two_sets(seed: u64) -> (Corpus, Files, Files) {
     let mut random = Random::new(seed);
     let corpus = Corpus::random(&mut random);
     let root = corpus.root();
@@ -201,8 +204,11 @@ fn an_intent_names_files_of_its_folder_and_no_others() {
     }
 }
 
+/// Something that happens to the cache of a project.
+type Damage = Box<dyn Fn(&Path)>;
+
 /// What can be wrong with a cache file, by a word.
-fn damages() -> Vec<(&'static str, Box<dyn Fn(&Path)>)> {
+fn damages() -> Vec<(&'static str, Damage)> {
     fn cache(root: &Path) -> std::path::PathBuf {
         kbc::cache::file(root)
     }

@@ -37,7 +37,10 @@ impl<T: Serialize + serde::de::DeserializeOwned> Packed<T> {
     /// Packs a value.
     pub fn pack(value: &T) -> Option<Self> {
         let bytes = super::encode(value)?;
-        Some(Packed { bytes, of: std::marker::PhantomData })
+        Some(Packed {
+            bytes,
+            of: std::marker::PhantomData,
+        })
     }
 
     /// The value. `None` only if the cache is damaged in a way that nothing else noticed.

@@ -29,6 +29,7 @@ use kbc_queries::system::Fingerprint;
 use crate::cache::{decode, encode};
 use crate::session::Session;
 use crate::workspace::context::Published;
+use crate::workspace::ids::Recorded;
 
 use super::{LAST, PublishError, Staging};
 
@@ -417,6 +418,23 @@ fn cards(session: &Session) -> (CardsManifest, Summaries) {
             summaries,
         },
     )
+}
+
+/// What a look would find recorded once the set is published.
+pub fn published(session: &Session) -> Published {
+    let recorded = |source: SourceRecord| Recorded {
+        id: source.source_id.into(),
+        path: source.source_path.into(),
+        sha256: source.source_sha256.into(),
+        extractor: (source.parser_name.into(), source.parser_version.into()),
+    };
+    let sources = sources_manifest(session).sources;
+    let dependency_retracted_cards = cards(session).0.dependency_retracted_cards;
+    Published {
+        sources: sources.into_iter().map(recorded).collect(),
+        dependency_retracted_cards: dependency_retracted_cards.into_iter().collect(),
+        ..session.context.published.clone()
+    }
 }
 
 /// The index manifest of what is on disk now, without outputs and corpus. `commitment` gives a

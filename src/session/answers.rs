@@ -221,7 +221,8 @@ impl Session {
             ));
         }
         for citation in &entry.citations {
-            let binding = |name: &NameKey| self.bindings.get(name).copied().unwrap_or(keys::UNBOUND);
+            let binding =
+                |name: &NameKey| self.bindings.get(name).copied().unwrap_or(keys::UNBOUND);
             let Some(source) = &citation.source else {
                 continue;
             };

@@ -16,10 +16,10 @@ use kbc_queries::chunk::parse_chunk_id;
 use kbc_queries::derive;
 use kbc_queries::diagnostic::Diagnostic;
 use kbc_queries::input::{
-    CardFile, FileStatus, Policy, SourceBinding, SourceFile, bind_reading, bind_source,
-    set_card_status, set_source_status,
+    CardFile, Policy, SourceBinding, SourceFile, bind_reading, bind_source, set_card_status,
+    set_source_status,
 };
-use kbc_queries::system::{Fingerprint, ReadFailure};
+use kbc_queries::system::Fingerprint;
 use kbc_queries::text::lines::LineIndex;
 
 use crate::cache::entries::{CardEntry, CitationEntry, NameKey, Packed, SourceReport};
@@ -27,9 +27,6 @@ use crate::cache::{decode, encode};
 use crate::workspace::context::Context;
 
 use super::{CardState, Database, Pending, Session, SourceState, Touched, keys};
-
-/// How often a file that changes under the run is looked at again.
-const ATTEMPTS: usize = 3;
 
 /// Variants of a card's verdict that one trace keeps.
 const VARIANTS: usize = 3;
@@ -66,70 +63,7 @@ struct Parsed {
 }
 
 impl Session {
-    /// Derives whatever is stale, or stale among the files given. Returns the cards whose entry is
-    /// new.
-    ///
-    /// A file that changes between the look at it and its use is looked at again, a few times;
-    /// after that, its findings say so, and nothing about it is kept.
-    pub(crate) fn derive(&mut self, among: Option<&Touched>) -> Vec<Arc<str>> {
-        let traces = self.traces.len();
-        let mut changed = self.derive_once(among);
-        for _ in 0..ATTEMPTS {
-            if self.forget_torn(traces, &changed).is_none() {
-                return changed;
-            }
-            self.look_at_unknown();
-            let more = self.derive_once(None);
-            changed.extend(more);
-            changed.sort();
-            changed.dedup();
-        }
-        self.forget_torn(traces, &changed);
-        changed
-    }
-
-    /// Drops what was derived from files that changed under the run: it is true of no state of
-    /// theirs. Returns the first of them.
-    pub(crate) fn forget_torn(&mut self, traces: usize, cards: &[Arc<str>]) -> Option<Arc<str>> {
-        let torn = self.db.documents().take_torn();
-        let first = torn.first()?.clone();
-        self.traces.truncate(traces);
-        let never = Fingerprint([0; 32]);
-        for path in torn.iter().chain(cards) {
-            if let Some(state) = self.cards.get_mut(path)
-                && let Some(entry) = &mut state.entry
-            {
-                Arc::make_mut(entry).own_key = never;
-                state.dirty = true;
-            }
-        }
-        // The graph must not think that it knows these bytes: they may come back.
-        let failed = FileStatus::Failed(ReadFailure::Changed);
-        for path in &torn {
-            if let Some(state) = self.sources.get_mut(path) {
-                if let Some(report) = &mut state.report {
-                    Arc::make_mut(report).key = never;
-                }
-                state.file.status = failed.clone();
-                state.file.stamp = None;
-                state.dirty = true;
-                if let Some(input) = state.input {
-                    set_source_status(&mut self.db, input, failed.clone());
-                }
-            }
-            if let Some(state) = self.cards.get_mut(path) {
-                state.file.status = failed.clone();
-                state.file.stamp = None;
-                if let Some(input) = state.input {
-                    set_card_status(&mut self.db, input, failed.clone());
-                }
-            }
-        }
-        self.pending = Pending::All;
-        Some(first)
-    }
-
-    fn derive_once(&mut self, among: Option<&Touched>) -> Vec<Arc<str>> {
+    pub(super) fn derive_once(&mut self, among: Option<&Touched>) -> Vec<Arc<str>> {
         let started = Instant::now();
         let policy = keys::policy(
             self.context.profile,
@@ -656,9 +590,11 @@ impl Circumstances<'_> {
 
     /// Whether everything the entry depends on, besides the card itself, is as it was.
     fn still_hold_for(&self, entry: &CardEntry) -> bool {
-        entry.citations.iter().all(|citation| {
-            self.citation_key(citation.source, citation.other) == citation.binding
-        }) && self.reading_key(entry.reading.as_deref()) == entry.reading_key
+        entry
+            .citations
+            .iter()
+            .all(|citation| self.citation_key(citation.source, citation.other) == citation.binding)
+            && self.reading_key(entry.reading.as_deref()) == entry.reading_key
     }
 
     fn stale_citations(&self, job: &Job, citations: &[Mention]) -> Vec<u32> {
@@ -668,9 +604,7 @@ impl Circumstances<'_> {
                 let Some(base) = &job.base else { return true };
                 let known = base.citations.get(*index as usize);
                 job.reading_changed
-                    || known.is_none_or(|known| {
-                        known.binding != self.citation_key(*source, *other)
-                    })
+                    || known.is_none_or(|known| known.binding != self.citation_key(*source, *other))
             })
             .map(|(index, _)| index)
             .collect()

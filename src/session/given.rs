@@ -20,8 +20,8 @@ use kbc_queries::system::Fingerprint;
 use crate::cache::entries::FileRecord;
 use crate::workspace::context::{Context, Published};
 use crate::workspace::discover::{Discovery, Found, Role, relative};
-use crate::workspace::stamp::Stamp;
 use crate::workspace::disk::Disk;
+use crate::workspace::stamp::Stamp;
 use crate::workspace::{Project, disk, place_problems};
 
 use super::{Options, Session, SourceState};
@@ -91,9 +91,7 @@ impl Session {
 
 /// Whether there is no project around the cards: then they are exactly those that were named.
 pub(super) fn has_listed_cards(project: &Project, options: &Options) -> bool {
-    options.chunks_manifest.is_some()
-        && project.settings_text.is_none()
-        && options.only.is_some()
+    options.chunks_manifest.is_some() && project.settings_text.is_none() && options.only.is_some()
 }
 
 /// The cards that were named, as if a walk had found them.

@@ -32,6 +32,7 @@ mod keys;
 mod refresh;
 mod report;
 mod store;
+mod torn;
 mod update;
 
 pub use self::answers::Authorities;

@@ -367,28 +367,6 @@ impl Session {
         self.hash_paths(&sources, &cards, limit, looked_at);
     }
 
-    /// Looks again at the files that changed while they were used.
-    pub(super) fn look_at_unknown(&mut self) {
-        let torn = FileStatus::Failed(ReadFailure::Changed);
-        let sources: Vec<Arc<str>> = (self.sources.iter())
-            .filter(|(_, state)| state.file.status == torn)
-            .map(|(path, _)| path.clone())
-            .collect();
-        let cards: Vec<Arc<str>> = (self.cards.iter())
-            .filter(|(_, state)| state.file.status == torn)
-            .map(|(path, _)| path.clone())
-            .collect();
-        let limit = self.project.settings.limits.bytes;
-        self.hash_paths(&sources, &cards, limit, SystemTime::now());
-        // One that is gone by now is for the next look at the tree.
-        let gone = FileStatus::Failed(ReadFailure::Absent);
-        self.incomplete |= (sources.iter().filter_map(|path| self.sources.get(path)))
-            .any(|state| state.file.status == gone)
-            || (cards.iter().filter_map(|path| self.cards.get(path)))
-                .any(|state| state.file.status == gone);
-        self.assign_ids();
-    }
-
     fn stale_paths(
         &self,
         card: impl Fn(&str) -> bool,
@@ -529,7 +507,6 @@ impl Session {
             .iter()
             .map(|record| record.id.clone())
             .collect();
-        self.context = context;
     }
 
     fn read_matrix(&self, context: &mut Context) {
@@ -626,6 +603,7 @@ impl Session {
                         .push(unusable(shown, &failure.to_string()));
                     continue;
                 }
+                FileStatus::Present(_) if index == 1 && scan_published(at, context) => continue,
                 FileStatus::Present(_) => match std::fs::read(at) {
                     Ok(bytes) => bytes,
                     Err(error) => {
@@ -649,22 +627,20 @@ impl Session {
         }
     }
 
-    /// Reads again what `out/` records, after it was written.
+    /// Takes in what `out/` records, after it was written.
     pub(super) fn reread_published(&mut self) {
-        let mut context = std::mem::take(&mut self.context);
-        context.published = Published::default();
-        self.read_published(&mut context, SystemTime::now());
-        context.recorded = context
+        self.context.published = publish::set::published(self);
+        self.context.recorded = self
+            .context
             .published
             .sources
             .iter()
             .map(|record| record.id.clone())
             .collect();
-        self.context = context;
     }
 
     /// Gives every source its id.
-    fn assign_ids(&mut self) {
+    pub(super) fn assign_ids(&mut self) {
         if self.has_given_chunks() {
             return self.bind_ids();
         }
@@ -739,8 +715,10 @@ impl Session {
             let path = self.by_id.get(id);
             let state = path.and_then(|path| self.sources.get(path));
             let path = path.map_or("", |path| path);
-            self.bindings
-                .insert(NameKey::of(id), keys::binding(path, state, id, &self.context));
+            self.bindings.insert(
+                NameKey::of(id),
+                keys::binding(path, state, id, &self.context),
+            );
         }
     }
 
@@ -839,6 +817,19 @@ fn unusable(path: &str, reason: &str) -> Diagnostic {
     )
     .in_file(path)
     .help("restore the file from version control: it records ids and retractions")
+}
+
+/// Takes the retractions of a valid chunks manifest without holding it in memory.
+fn scan_published(at: &std::path::Path, context: &mut Context) -> bool {
+    let Ok(file) = std::fs::File::open(at) else {
+        return false;
+    };
+    let reader = std::io::BufReader::with_capacity(1 << 20, file);
+    let Some(found) = manifest::scan_retractions(reader) else {
+        return false;
+    };
+    context.published.retract(found.source_ids, found.chunk_ids);
+    true
 }
 
 fn take_published(

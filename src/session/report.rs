@@ -130,7 +130,8 @@ impl Session {
             .filter_map(|(path, state)| Some((path, &**state.entry.as_ref()?)))
             .collect();
         // Cards that were only listed are no corpus: what they build on may well be elsewhere.
-        let complete = with_entry.len() == self.cards.len() && !super::given::has_listed_cards(&self.project, &self.options);
+        let complete = with_entry.len() == self.cards.len()
+            && !super::given::has_listed_cards(&self.project, &self.options);
         let nodes: Vec<Node<'_>> = with_entry
             .iter()
             .map(|(path, entry)| Node {

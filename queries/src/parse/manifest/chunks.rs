@@ -110,25 +110,38 @@ pub fn read_chunks(bytes: &[u8]) -> Result<ChunksManifest, Box<Problem>> {
 /// # Errors
 /// MAN-001 with the first reason.
 pub fn read_retractions(bytes: &[u8]) -> Result<Retractions, Box<Problem>> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Light {
-        #[serde(rename = "schema_version")]
-        _schema_version: Version,
-        #[serde(rename = "chunks")]
-        _chunks: IgnoredAny,
-        #[serde(default)]
-        retracted_source_ids: Vec<String>,
-        #[serde(default)]
-        retracted_chunk_ids: Vec<String>,
-    }
     let light: Light = read(bytes, WHAT)?;
-    let found = Retractions {
-        source_ids: light.retracted_source_ids,
-        chunk_ids: light.retracted_chunk_ids,
-    };
-    found.check().map_err(|reason| broken(WHAT, reason))?;
-    Ok(found)
+    light.retractions()
+}
+
+/// The same from a reader, for a manifest that is larger than memory should be asked for.
+/// `None`: it is not valid; reading all of it with [`read_retractions`] says why.
+pub fn scan_retractions(reader: impl std::io::Read) -> Option<Retractions> {
+    let light: Light = serde_json::from_reader(reader).ok()?;
+    light.retractions().ok()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Light {
+    #[serde(rename = "schema_version")]
+    _schema_version: Version,
+    #[serde(rename = "chunks")]
+    _chunks: IgnoredAny,
+    #[serde(default)]
+    retracted_source_ids: Vec<String>,
+    #[serde(default)]
+    retracted_chunk_ids: Vec<String>,
+}
+impl Light {
+    fn retractions(self) -> Result<Retractions, Box<Problem>> {
+        let found = Retractions {
+            source_ids: self.retracted_source_ids,
+            chunk_ids: self.retracted_chunk_ids,
+        };
+        found.check().map_err(|reason| broken(WHAT, reason))?;
+        Ok(found)
+    }
 }
 
 impl ChunksManifest {

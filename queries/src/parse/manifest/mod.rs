@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::chunks::{
     ChunkRecord, ChunksManifest, PageSpan, Retractions, read_chunks, read_retractions,
+    scan_retractions,
 };
 pub use self::lists::{
     CardRecord, CardsManifest, SourceRecord, SourcesManifest, Summaries, Summary, read_cards,
