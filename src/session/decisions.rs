@@ -73,9 +73,10 @@ impl Session {
             .iter()
             .map(|record| record.id.clone())
             .collect();
+        self.context = context;
     }
 
-    pub(super) fn read_matrix(&self, context: &mut Context) {
+    fn read_matrix(&self, context: &mut Context) {
         let given = self.options.source_matrix.as_deref();
         let path = &*match given {
             Some(path) => self.shown(path),
@@ -129,7 +130,7 @@ impl Session {
 
     /// What `out/` records, by way of a trace: a chunks manifest is large, and parsing it on every
     /// run for a few retracted ids would be the greater part of the run.
-    pub(super) fn read_published(&mut self, context: &mut Context, looked_at: SystemTime) {
+    fn read_published(&mut self, context: &mut Context, looked_at: SystemTime) {
         let out = self.project.out();
         let names = [
             "sources_manifest.json",
