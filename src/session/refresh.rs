@@ -39,17 +39,21 @@ impl Session {
         let looked_at = SystemTime::now();
         let without_cache = options.no_cache || options.chunks_manifest.is_some();
         let disk = Arc::new(Disk::new(&project.root, options.reader.clone()));
-        // Neither of the two needs the other, and both mostly wait for the system.
-        let ((cache, last, cache_notice), discovery) = rayon::join(
-            || {
-                if without_cache {
-                    (None, LastState::default(), None)
-                } else {
-                    store::open(&project.root)
-                }
-            },
-            || walk(&project, &options, &disk),
-        );
+        // Neither of the two needs the other, and both mostly wait for the system. The state is
+        // read on this thread: what it allocates lives as long as the run.
+        let ((cache, last, cache_notice), discovery) = std::thread::scope(|scope| {
+            let walking = scope.spawn(|| walk(&project, &options, &disk));
+            let cache = if without_cache {
+                (None, LastState::default(), None)
+            } else {
+                store::open(&project.root)
+            };
+            let discovery = match walking.join() {
+                Ok(discovery) => discovery,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            (cache, discovery)
+        });
         let db = Database::new(disk.clone(), options.observer.clone());
         let mut session = Session {
             project,
