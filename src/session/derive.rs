@@ -18,7 +18,9 @@ use kbc_queries::system::Fingerprint;
 use kbc_queries::text::lines::LineIndex;
 
 use crate::cache::encode;
-use crate::cache::entries::{CardEntry, CitationEntry, NameKey, Packed, SourceReport};
+use crate::cache::entries::{
+    CardDetails, CardEntry, CitationEntry, Counts, NameKey, Packed, SourceReport,
+};
 
 use super::stale::Circumstances;
 use super::{Database, Session, Touched, keys};
@@ -32,9 +34,7 @@ struct Job {
     input: CardFile,
     own_key: Fingerprint,
     /// A verdict about the same card under other circumstances, to take over what still holds.
-    base: Option<Arc<CardEntry>>,
-    /// Whether the base's citations were authorised by another row of the matrix.
-    reading_changed: bool,
+    base: Option<CardDetails>,
 }
 
 /// A source whose report is stale.
@@ -75,14 +75,13 @@ impl Session {
         self.bind();
         let jobs: Vec<Job> = stale_cards
             .into_iter()
-            .filter_map(|(path, own_key, base, reading_changed)| {
+            .filter_map(|(path, own_key, base)| {
                 let input = self.cards.get(&path)?.input?;
                 Some(Job {
                     path,
                     input,
                     own_key,
                     base,
-                    reading_changed,
                 })
             })
             .collect();
@@ -147,7 +146,8 @@ impl Session {
                         citations.push((citation.span.start, source, other));
                     }
                 }
-                let stale = circumstances.stale_citations(job, &citations);
+                let stale =
+                    circumstances.stale_citations(job, report.reading.as_deref(), &citations);
                 Parsed {
                     report,
                     citations,
@@ -259,7 +259,7 @@ impl Session {
             variants.extend(
                 self.variants(entry.own_key)
                     .into_iter()
-                    .filter(|other| other.key != entry.key),
+                    .filter(|other| other.seal != entry.seal),
             );
             variants.truncate(VARIANTS);
             if let Some(bytes) = encode(&variants) {
@@ -271,13 +271,14 @@ impl Session {
 }
 
 impl Circumstances<'_> {
-    fn stale_citations(&self, job: &Job, citations: &[Mention]) -> Vec<u32> {
+    fn stale_citations(&self, job: &Job, reading: Option<&str>, citations: &[Mention]) -> Vec<u32> {
+        let reading_key = self.reading_key(reading);
         (0u32..)
             .zip(citations)
             .filter(|(index, (_, source, other))| {
                 let Some(base) = &job.base else { return true };
                 let known = base.citations.get(*index as usize);
-                job.reading_changed
+                reading_key != base.reading_key
                     || known.is_none_or(|known| known.binding != self.citation_key(*source, *other))
             })
             .map(|(index, _)| index)
@@ -315,15 +316,14 @@ impl Circumstances<'_> {
                 .map(|finding| finding.clone().place(&job.path, base, &lines, text))
                 .collect()
         };
+        let mut counts = Counts::default();
         for (index, ((start, source, other), report)) in
             parsed.citations.iter().zip(&fresh).enumerate()
         {
             let binding = self.citation_key(*source, *other);
             let kept = job.base.as_ref().and_then(|base| base.citations.get(index));
-            citations.push(match (report, kept) {
+            let entry = match (report, kept) {
                 (Some(report), _) => CitationEntry {
-                    source: *source,
-                    other: *other,
                     binding,
                     outcome: report.outcome,
                     diagnostics: place(&report.findings, *start),
@@ -331,30 +331,37 @@ impl Circumstances<'_> {
                 (None, Some(kept)) => kept.clone(),
                 // No report and nothing kept: fail closed.
                 (None, None) => CitationEntry {
-                    source: *source,
-                    other: *other,
                     binding,
                     outcome: kbc_queries::check::Outcome::Failed,
                     diagnostics: Vec::new(),
                 },
-            });
+            };
+            counts.add(entry.outcome);
+            citations.push(entry);
         }
         let report = &parsed.report;
-        let reading_key = self.reading_key(report.reading.as_deref());
+        let reading = report.reading.as_deref();
+        let names: Vec<_> = (parsed.citations.iter())
+            .map(|(_, source, other)| (*source, *other))
+            .collect();
+        let diagnostics = place(&report.findings, 0);
+        let speaks =
+            !diagnostics.is_empty() || citations.iter().any(|entry| !entry.diagnostics.is_empty());
         CardEntry {
-            key: keys::entry(
-                job.own_key,
-                reading_key,
-                citations.iter().map(|citation| citation.binding),
-            ),
             own_key: job.own_key,
-            reading_key,
+            seal: self.seal(reading, &names),
             reading: report.reading.clone(),
+            names,
             id: report.id.clone(),
             edges: report.edges.clone(),
-            summary: report.summary.as_ref().and_then(Packed::pack),
-            diagnostics: place(&report.findings, 0),
-            citations,
+            counts,
+            speaks,
+            details: Packed::pack(&CardDetails {
+                reading_key: self.reading_key(reading),
+                diagnostics,
+                citations,
+                summary: report.summary.clone(),
+            }),
         }
     }
 }

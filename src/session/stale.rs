@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kbc_queries::system::Fingerprint;
 
 use crate::cache::decode;
-use crate::cache::entries::{CardEntry, NameKey, SourceReport};
+use crate::cache::entries::{CardDetails, CardEntry, NameKey, SourceReport};
 use crate::workspace::context::Context;
 
 use super::{Session, SourceState, keys};
@@ -39,11 +39,21 @@ impl Circumstances<'_> {
 
     /// Whether everything the entry depends on, besides the card itself, is as it was.
     pub(super) fn still_hold_for(&self, entry: &CardEntry) -> bool {
-        entry
-            .citations
-            .iter()
-            .all(|citation| self.citation_key(citation.source, citation.other) == citation.binding)
-            && self.reading_key(entry.reading.as_deref()) == entry.reading_key
+        self.seal(entry.reading.as_deref(), &entry.names) == entry.seal
+    }
+
+    /// One fingerprint of the reading's row and of what all these names lead to.
+    pub(super) fn seal(
+        &self,
+        reading: Option<&str>,
+        names: &[(Option<NameKey>, Option<NameKey>)],
+    ) -> Fingerprint {
+        keys::seal(
+            self.reading_key(reading),
+            names
+                .iter()
+                .map(|(source, other)| self.citation_key(*source, *other)),
+        )
     }
 }
 
@@ -52,7 +62,7 @@ impl Session {
         &mut self,
         among: Option<&BTreeSet<Arc<str>>>,
         policy: Fingerprint,
-    ) -> Vec<(Arc<str>, Fingerprint, Option<Arc<CardEntry>>, bool)> {
+    ) -> Vec<(Arc<str>, Fingerprint, Option<CardDetails>)> {
         let paths: Vec<Arc<str>> = match (among, &self.options.only) {
             (Some(among), _) => among.iter().cloned().collect(),
             (None, Some(only)) => self
@@ -79,23 +89,21 @@ impl Session {
             if let Some(entry) = last
                 && self.still_holds(entry)
             {
-                reused += entry.citations.len() as u64;
+                reused += entry.names.len() as u64;
                 return;
             }
             let mut base = last.cloned();
             if has_traces {
                 let variants = self.variants(own_key);
                 if let Some(hit) = variants.iter().find(|entry| self.still_holds(entry)) {
-                    reused += hit.citations.len() as u64;
+                    reused += hit.names.len() as u64;
                     hits.push((path.clone(), hit.clone()));
                     return;
                 }
                 base = base.or_else(|| variants.into_iter().next());
             }
-            let reading_changed = base.as_ref().is_some_and(|base| {
-                self.circumstances().reading_key(base.reading.as_deref()) != base.reading_key
-            });
-            stale.push((path.clone(), own_key, base, reading_changed));
+            let base = base.and_then(|base| base.details.unpack());
+            stale.push((path.clone(), own_key, base));
         };
         if among.is_some() || self.options.only.is_some() {
             for path in &paths {
