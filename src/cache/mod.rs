@@ -206,17 +206,20 @@ impl Cache {
         Ok(Cache { connection })
     }
 
-    /// Sweeps the last state of a table: every bucket's bytes.
-    pub fn buckets(&self, table: Table) -> Result<Vec<(u32, Vec<u8>)>, String> {
+    /// Sweeps the last state of a table: `take` gets every bucket's bytes.
+    pub fn buckets(&self, table: Table, mut take: impl FnMut(&[u8])) -> Result<(), String> {
         let mut statement = self
             .connection
-            .prepare_cached("SELECT bucket, entries FROM state WHERE kind = ?1 ORDER BY bucket")
+            .prepare_cached("SELECT entries FROM state WHERE kind = ?1 ORDER BY bucket")
             .map_err(|error| error.to_string())?;
-        let rows = statement
-            .query_map([table.number()], |row| Ok((row.get(0)?, row.get(1)?)))
+        let mut rows = statement
+            .query([table.number()])
             .map_err(|error| error.to_string())?;
-        rows.collect::<Result<_, _>>()
-            .map_err(|error| error.to_string())
+        while let Some(row) = rows.next().map_err(|error| error.to_string())? {
+            let entries = row.get_ref(0).map_err(|error| error.to_string())?;
+            take(entries.as_blob().map_err(|error| error.to_string())?);
+        }
+        Ok(())
     }
 
     /// A trace, if there is one.

@@ -17,10 +17,10 @@ use kbc_queries::input::{CardFile, SourceFile};
 use kbc_queries::system::Fingerprint;
 use kbc_queries::text::lines::LineIndex;
 
-use crate::cache::{Trace, encode};
 use crate::cache::entries::{
     CardDetails, CardEntry, CitationEntry, Counts, NameKey, Packed, SourceReport,
 };
+use crate::cache::{Trace, encode};
 
 use super::stale::Circumstances;
 use super::{Database, Session, Touched, keys};

@@ -16,8 +16,8 @@ use kbc_queries::diagnostic::Diagnostic;
 use kbc_queries::input::{CardFile, FileStatus, Recipe, SourceFile};
 use kbc_queries::system::{Fingerprint, ReadFailure};
 
-use crate::cache::{Cache, Trace};
 use crate::cache::entries::{CardEntry, FileRecord, NameKey, SourceReport};
+use crate::cache::{Cache, Trace};
 use crate::workspace::Project;
 use crate::workspace::context::Context;
 use crate::workspace::disk::Disk;
