@@ -11,8 +11,24 @@ use serde::{Deserialize, Serialize};
 use crate::parse::document::{Document, DocumentError, ExtractOptions};
 
 /// BLAKE3 of a file's bytes. It detects change inside the build and never leaves `.kb/`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(pub [u8; 32]);
+
+/// Written as one run of bytes: caches hold tens of thousands of them.
+impl Serialize for Fingerprint {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fingerprint {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&[u8]>::deserialize(deserializer)?
+            .try_into()
+            .map(Fingerprint)
+            .map_err(|_| serde::de::Error::custom("a fingerprint has 32 bytes"))
+    }
+}
 
 impl Fingerprint {
     /// The fingerprint of `bytes`.

@@ -6,14 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use kbc_queries::check::Outcome;
 use kbc_queries::check::card::{CardSummary, EdgeSummary, IdSummary};
-use kbc_queries::diagnostic::Diagnostic;
+use kbc_queries::diagnostic::{Diagnostic, Ledger};
 use kbc_queries::input::FileStatus;
 use kbc_queries::system::Fingerprint;
+use kbc_queries::text::quote::MatchClass;
 
 use crate::workspace::stamp::Stamp;
 
 /// A source id as stored: the first half of its BLAKE3. Ids are compared far more often than shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameKey([u8; 16]);
 
 impl NameKey {
@@ -26,21 +27,51 @@ impl NameKey {
     }
 }
 
+impl Serialize for NameKey {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for NameKey {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&[u8]>::deserialize(deserializer)?
+            .try_into()
+            .map(NameKey)
+            .map_err(|_| serde::de::Error::custom("a name's key has 16 bytes"))
+    }
+}
+
 /// A value that is stored with its owner but read only when asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed<T> {
-    bytes: Vec<u8>,
+    bytes: Box<[u8]>,
     of: std::marker::PhantomData<fn() -> T>,
 }
 
-impl<T: Serialize + serde::de::DeserializeOwned> Packed<T> {
-    /// Packs a value.
-    pub fn pack(value: &T) -> Option<Self> {
-        let bytes = super::encode(value)?;
-        Some(Packed {
-            bytes,
+impl<T> Serialize for Packed<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.bytes)
+    }
+}
+
+impl<'de, T> Deserialize<'de> for Packed<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Packed {
+            bytes: <&[u8]>::deserialize(deserializer)?.into(),
             of: std::marker::PhantomData,
         })
+    }
+}
+
+impl<T: Serialize + serde::de::DeserializeOwned> Packed<T> {
+    /// Packs a value. One that cannot be written (there is none among those we store) unpacks to
+    /// nothing, which its reader treats as damage.
+    pub fn pack(value: &T) -> Self {
+        Packed {
+            bytes: super::encode(value).unwrap_or_default().into(),
+            of: std::marker::PhantomData,
+        }
     }
 
     /// The value. `None` only if the cache is damaged in a way that nothing else noticed.
@@ -79,10 +110,6 @@ pub struct SourceReport {
 /// What was established about one citation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CitationEntry {
-    /// The source it names.
-    pub source: Option<NameKey>,
-    /// The source its chunk id spells, if that is another one.
-    pub other: Option<NameKey>,
     /// Fingerprint of what those names led to.
     pub binding: Fingerprint,
     /// The verdict.
@@ -92,29 +119,98 @@ pub struct CitationEntry {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What was established about one card.
+/// What was established about one card: what every run needs of it, and the rest packed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardEntry {
-    /// Fingerprint of everything it was derived from.
-    pub key: Fingerprint,
     /// Fingerprint of the card's bytes, folder and the project's policy: what its own findings
     /// and its citations' text depend on.
     pub own_key: Fingerprint,
-    /// Fingerprint of the reading's row in the matrix.
-    pub reading_key: Fingerprint,
+    /// Fingerprint of everything else it depends on: the reading's row, and where names lead.
+    pub seal: Fingerprint,
     /// The reading it counts under.
     pub reading: Option<Arc<str>>,
+    /// The names that its citations mention: per citation the source, and the other source that
+    /// its chunk id spells, if it does. Together with the reading's row they give the seal.
+    pub names: Vec<(Option<NameKey>, Option<NameKey>)>,
     /// Its id.
     pub id: Option<IdSummary>,
     /// Its edges.
     pub edges: Vec<EdgeSummary>,
-    /// What manifests need.
-    pub summary: Option<Packed<CardSummary>>,
+    /// What it adds to the ledger.
+    pub counts: Counts,
+    /// Whether there is anything to be said about it.
+    pub speaks: bool,
+    /// The rest.
+    pub details: Packed<CardDetails>,
+}
+
+/// What a card's citations came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Verified, by class.
+    pub exact: u32,
+    /// See [`Counts::exact`].
+    pub normalized: u32,
+    /// See [`Counts::exact`].
+    pub elided: u32,
+    /// See [`Counts::exact`].
+    pub fuzzy: u32,
+    /// Not verified.
+    pub failed: u32,
+    /// Could not be told.
+    pub unverifiable: u32,
+    /// Not looked at.
+    pub skipped: u32,
+}
+
+impl Counts {
+    /// Adds one outcome.
+    pub fn add(&mut self, outcome: Outcome) {
+        let class = match outcome {
+            Outcome::Verified(MatchClass::Exact) => &mut self.exact,
+            Outcome::Verified(MatchClass::Normalized) => &mut self.normalized,
+            Outcome::Verified(MatchClass::Elided) => &mut self.elided,
+            Outcome::Verified(MatchClass::Fuzzy) => &mut self.fuzzy,
+            // Neither of these is a place where the words stand.
+            Outcome::Verified(MatchClass::OutsidePages | MatchClass::Absent) | Outcome::Failed => {
+                &mut self.failed
+            }
+            Outcome::Unverifiable => &mut self.unverifiable,
+            Outcome::Skipped => &mut self.skipped,
+        };
+        *class += 1;
+    }
+
+    /// Adds them, and the card, to a ledger.
+    pub fn count(&self, ledger: &mut Ledger) {
+        ledger.cards += 1;
+        for (all, own) in [
+            (&mut ledger.exact, self.exact),
+            (&mut ledger.normalized, self.normalized),
+            (&mut ledger.elided, self.elided),
+            (&mut ledger.fuzzy, self.fuzzy),
+            (&mut ledger.failed, self.failed),
+            (&mut ledger.unverifiable, self.unverifiable),
+            (&mut ledger.skipped, self.skipped),
+        ] {
+            *all += u64::from(own);
+            ledger.citations += u64::from(own);
+        }
+    }
+}
+
+/// What only some runs need of a card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardDetails {
+    /// Fingerprint of the reading's row in the matrix.
+    pub reading_key: Fingerprint,
     /// What is wrong with the card itself.
     #[serde(with = "as_json")]
     pub diagnostics: Vec<Diagnostic>,
     /// Its citations, in order.
     pub citations: Vec<CitationEntry>,
+    /// What manifests need.
+    pub summary: Option<CardSummary>,
 }
 
 /// A file of a bucket of sources.

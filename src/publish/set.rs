@@ -381,7 +381,7 @@ fn listed(session: &Session) -> Vec<(&Arc<str>, CardSummary)> {
     let mut cards: Vec<(&Arc<str>, CardSummary)> = session
         .cards
         .iter()
-        .filter_map(|(path, state)| Some((path, state.entry.as_ref()?.summary.as_ref()?.unpack()?)))
+        .filter_map(|(path, state)| Some((path, state.entry.as_ref()?.details.unpack()?.summary?)))
         .filter(|(_, card)| seen.insert(card.id.clone()))
         .collect();
     cards.sort_by(|(_, a), (_, b)| (&a.reading_id, &a.id).cmp(&(&b.reading_id, &b.id)));

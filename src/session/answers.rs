@@ -16,7 +16,7 @@ use kbc_queries::emit::records::{DocumentCommitment, commit, leaves};
 use kbc_queries::parse::settings::Tier;
 use kbc_queries::system::{Fingerprint, System};
 
-use crate::cache::entries::NameKey;
+use crate::cache::entries::{CardEntry, NameKey};
 use crate::cache::{decode, encode};
 use crate::workspace::Project;
 use crate::workspace::discover::glob;
@@ -213,20 +213,21 @@ impl Session {
         Ok(difference.unwrap_or_else(|| "nothing differs; its last verdict holds".to_owned()))
     }
 
-    fn first_difference(&self, entry: &crate::cache::entries::CardEntry) -> Option<String> {
-        if self.reading_key_of(entry) != entry.reading_key {
+    fn first_difference(&self, entry: &CardEntry) -> Option<String> {
+        let Some(details) = entry.details.unpack() else {
+            return Some("what was recorded of its last check cannot be read".to_owned());
+        };
+        if keys::reading(entry.reading.as_deref(), &self.context) != details.reading_key {
             return Some(format!(
                 "the source matrix has another row for its reading `{}`",
                 entry.reading.as_deref().unwrap_or_default()
             ));
         }
-        for citation in &entry.citations {
+        for (citation, (source, other)) in details.citations.iter().zip(&entry.names) {
             let binding =
                 |name: &NameKey| self.bindings.get(name).copied().unwrap_or(keys::UNBOUND);
-            let Some(source) = &citation.source else {
-                continue;
-            };
-            let now = keys::citation(binding(source), citation.other.as_ref().map(binding));
+            let Some(source) = source else { continue };
+            let now = keys::citation(binding(source), other.as_ref().map(binding));
             if now != citation.binding {
                 return Some(match self.by_name.get(source) {
                     Some(path) => format!("the source {path} is not what it was"),
@@ -235,10 +236,6 @@ impl Session {
             }
         }
         None
-    }
-
-    fn reading_key_of(&self, entry: &crate::cache::entries::CardEntry) -> Fingerprint {
-        keys::reading(entry.reading.as_deref(), &self.context)
     }
 
     /// How the session works.

@@ -14,8 +14,8 @@ pub(crate) struct Citing(HashMap<NameKey, BTreeSet<Arc<str>>>);
 impl Citing {
     /// Adds a card's citations.
     fn remember(&mut self, path: &Arc<str>, entry: &CardEntry) {
-        for citation in &entry.citations {
-            for name in citation.source.iter().chain(&citation.other) {
+        for (source, other) in &entry.names {
+            for name in source.iter().chain(other) {
                 self.0.entry(*name).or_default().insert(path.clone());
             }
         }
@@ -23,8 +23,8 @@ impl Citing {
 
     /// Takes a card's citations out.
     fn forget(&mut self, path: &Arc<str>, entry: &CardEntry) {
-        for citation in &entry.citations {
-            for name in citation.source.iter().chain(&citation.other) {
+        for (source, other) in &entry.names {
+            for name in source.iter().chain(other) {
                 if let Some(cards) = self.0.get_mut(name) {
                     cards.remove(path);
                 }

@@ -5,7 +5,7 @@ use kbc_queries::chunk::{Chunker, chunker_version};
 use kbc_queries::input::{FileStatus, Profile, Recipe};
 use kbc_queries::parse::document::extractor;
 use kbc_queries::parse::settings::Collection;
-use kbc_queries::system::Fingerprint;
+use kbc_queries::system::{Fingerprint, FingerprintHasher};
 
 use crate::workspace::context::Context;
 
@@ -171,15 +171,15 @@ pub fn reading(reading: Option<&str>, context: &Context) -> Fingerprint {
     }
 }
 
-/// A whole card entry.
-pub fn entry(
-    own: Fingerprint,
-    reading: Fingerprint,
-    bindings: impl Iterator<Item = Fingerprint>,
-) -> Fingerprint {
-    let mut parts = vec![own.0, reading.0];
-    parts.extend(bindings.map(|binding| binding.0));
-    Fingerprint::combine("kbc card entry", parts.iter().map(|part| &part[..]))
+/// Everything a card's verdict depends on besides the card.
+pub fn seal(reading: Fingerprint, bindings: impl Iterator<Item = Fingerprint>) -> Fingerprint {
+    let mut hasher = FingerprintHasher::default();
+    // All parts have one length, so their order alone tells them apart.
+    hasher.update(&reading.0);
+    for binding in bindings {
+        hasher.update(&binding.0);
+    }
+    hasher.finish()
 }
 
 /// What the names of one citation lead to.

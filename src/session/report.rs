@@ -3,11 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kbc_queries::check::Outcome;
 use kbc_queries::check::graph::{self, GraphOptions, Node};
-use kbc_queries::diagnostic::{Diagnostic, Ledger, Severity};
+use kbc_queries::diagnostic::{Diagnostic, Ledger, Severity, registry};
 use kbc_queries::text::lines::LineIndex;
-use kbc_queries::text::quote::MatchClass;
 
 use crate::cache::entries::CardEntry;
 use crate::workspace::apply_severity;
@@ -30,31 +28,32 @@ impl Report {
     }
 }
 
-/// Adds one citation's outcome to the ledger.
-fn count(ledger: &mut Ledger, outcome: Outcome) {
-    ledger.citations += 1;
-    let class = match outcome {
-        Outcome::Verified(MatchClass::Exact) => &mut ledger.exact,
-        Outcome::Verified(MatchClass::Normalized) => &mut ledger.normalized,
-        Outcome::Verified(MatchClass::Elided) => &mut ledger.elided,
-        Outcome::Verified(MatchClass::Fuzzy) => &mut ledger.fuzzy,
-        // Neither of these is a place where the words stand.
-        Outcome::Verified(MatchClass::OutsidePages | MatchClass::Absent) | Outcome::Failed => {
-            &mut ledger.failed
-        }
-        Outcome::Unverifiable => &mut ledger.unverifiable,
-        Outcome::Skipped => &mut ledger.skipped,
-    };
-    *class += 1;
-}
-
 /// The ledger and the diagnostics of one card.
-fn fold_card(entry: &CardEntry, ledger: &mut Ledger, diagnostics: &mut Vec<Diagnostic>) {
-    ledger.cards += 1;
-    diagnostics.extend(entry.diagnostics.iter().cloned());
-    for citation in &entry.citations {
-        count(ledger, citation.outcome);
-        diagnostics.extend(citation.diagnostics.iter().cloned());
+fn fold_card(
+    path: &Arc<str>,
+    entry: &CardEntry,
+    ledger: &mut Ledger,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    entry.counts.count(ledger);
+    if !entry.speaks {
+        return;
+    }
+    let Some(details) = entry.details.unpack() else {
+        // Whatever this card's findings are, they must not go unsaid.
+        let mut lost = Diagnostic::new(
+            registry::CACHE_001,
+            "what the cache holds of this card's findings cannot be read",
+        )
+        .in_file(path.clone())
+        .help("run `kb clean` and check again");
+        lost.severity = Severity::Error;
+        diagnostics.push(lost);
+        return;
+    };
+    diagnostics.extend(details.diagnostics);
+    for citation in details.citations {
+        diagnostics.extend(citation.diagnostics);
     }
 }
 
@@ -73,9 +72,9 @@ impl Session {
                         diagnostics.extend(report.diagnostics.iter().cloned());
                     }
                 }
-                for state in self.cards.values() {
+                for (path, state) in &self.cards {
                     if let Some(entry) = &state.entry {
-                        fold_card(entry, &mut ledger, &mut diagnostics);
+                        fold_card(path, entry, &mut ledger, &mut diagnostics);
                     }
                 }
                 diagnostics.extend(self.graph_diagnostics(None));
@@ -87,7 +86,7 @@ impl Session {
                     if only.contains(&**path)
                         && let Some(entry) = &state.entry
                     {
-                        fold_card(entry, &mut ledger, &mut diagnostics);
+                        fold_card(path, entry, &mut ledger, &mut diagnostics);
                     }
                 }
                 diagnostics.extend(self.graph_diagnostics(Some(only)));
@@ -113,11 +112,14 @@ impl Session {
 
     /// The diagnostics of one card, as of the last look.
     pub fn card_diagnostics(&self, path: &str) -> Vec<Diagnostic> {
-        let Some(entry) = self.cards.get(path).and_then(|state| state.entry.as_ref()) else {
+        let known = self.cards.get_key_value(path);
+        let Some((path, entry)) =
+            known.and_then(|(path, state)| Some((path, state.entry.as_ref()?)))
+        else {
             return Vec::new();
         };
         let mut diagnostics = Vec::new();
-        fold_card(entry, &mut Ledger::default(), &mut diagnostics);
+        fold_card(path, entry, &mut Ledger::default(), &mut diagnostics);
         self.finish(diagnostics, Ledger::default()).diagnostics
     }
 
