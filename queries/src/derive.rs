@@ -298,6 +298,11 @@ fn rebase(citation: &mut Citation) {
     shift(&mut citation.chunk_hash, base);
     shift(&mut citation.page_range, base);
     shift(&mut citation.quote, base);
+    shift(&mut citation.prefix, base);
+    shift(&mut citation.suffix, base);
+    if let Some(Some(place)) = &mut citation.unpinned {
+        place.at = place.at.saturating_sub(base);
+    }
     citation.span = 0..citation.span.end.saturating_sub(base);
 }
 

@@ -152,7 +152,7 @@ fn conclude(report: &Report, empty: bool, allow_empty: bool, deny_warnings: bool
 }
 
 /// The cards that the paths name: themselves, or what lies below them.
-fn select(
+pub(super) fn select(
     root: &std::path::Path,
     matcher: &Matcher,
     paths: &[String],

@@ -12,13 +12,15 @@ use crate::check::Outcome;
 use crate::check::card::from_problem;
 use crate::check::finding::Finding;
 use crate::check::passage::SourceText;
+use crate::check::pin;
 use crate::check::quote::{Standing, check_standing, pin_fix, relocation_fix};
 use crate::derive::{self, CitedChunk, SourceFailure};
 use crate::diagnostic::{Severity, registry};
 use crate::documents::LoadError;
 use crate::input::{CardFile, Policy, SourceFile};
-use crate::parse::card::{self, Citation};
+use crate::parse::card::{self, Citation, PinPlace, ScalarStyle};
 use crate::resolve::{Resolution, resolve};
+use crate::text::quote::Quote;
 
 /// Everything that was established about one citation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +42,9 @@ pub(crate) struct Fields<'a> {
     pub(crate) chunk_id: &'a str,
     pub(crate) chunk_hash: &'a str,
     pub(crate) pages: [u64; 2],
-    pub(crate) quote: &'a str,
+    pub(crate) quote: Quote<'a>,
+    /// How the quote is written in the card.
+    pub(crate) style: ScalarStyle,
     pub(crate) at: Places,
 }
 
@@ -70,6 +74,9 @@ fn check(db: &dyn Db, file: CardFile, index: u32, citation: &Citation) -> Citati
     };
     // The parser has already said what is wrong with a citation that lacks a field.
     let Some(fields) = fields(index, citation) else {
+        if let Some(place) = &citation.unpinned {
+            report.outcome = unpinned(db, file, index, citation, place, &mut report.findings);
+        }
         return report;
     };
     let before = report.findings.len();
@@ -130,7 +137,8 @@ fn fields(index: u32, citation: &Citation) -> Option<Fields<'_>> {
         chunk_id: &chunk_id.value,
         chunk_hash: &chunk_hash.value,
         pages: [pages.value.start, pages.value.end],
-        quote: &quote.value,
+        quote: quote_of(citation)?,
+        style: citation.quote_style,
         at: Places {
             source_id: source_id.span.clone(),
             chunk_id: chunk_id.span.clone(),
@@ -139,6 +147,72 @@ fn fields(index: u32, citation: &Citation) -> Option<Fields<'_>> {
             quote: quote.span.clone(),
         },
     })
+}
+
+/// The quoted words with what stands beside them.
+pub(crate) fn quote_of(citation: &Citation) -> Option<Quote<'_>> {
+    Some(Quote {
+        text: &citation.quote.as_ref()?.value,
+        prefix: citation.prefix.as_ref().map(|text| &*text.value),
+        suffix: citation.suffix.as_ref().map(|text| &*text.value),
+    })
+}
+
+/// A citation that names its source and quote only. Its outcome is never a verified one.
+fn unpinned(
+    db: &dyn Db,
+    file: CardFile,
+    index: u32,
+    citation: &Citation,
+    place: &Option<PinPlace>,
+    findings: &mut Vec<Finding>,
+) -> Outcome {
+    let (Some(source_id), Some(quote), Some(at)) = (
+        &citation.source_id,
+        quote_of(citation),
+        citation.quote.as_ref().map(|quote| quote.span.clone()),
+    ) else {
+        return Outcome::Failed;
+    };
+    // What is asked about the source alone needs no more than its name.
+    let nowhere = source_id.span.clone();
+    let fields = Fields {
+        index,
+        source_id: &source_id.value,
+        chunk_id: "",
+        chunk_hash: "",
+        pages: [1, u64::MAX],
+        quote,
+        style: citation.quote_style,
+        at: Places {
+            source_id: source_id.span.clone(),
+            chunk_id: nowhere.clone(),
+            chunk_hash: nowhere.clone(),
+            pages: nowhere,
+            quote: at,
+        },
+    };
+    let retracted = retraction(db, &fields);
+    if !retracted.is_empty() {
+        findings.extend(retracted);
+        return Outcome::Failed;
+    }
+    findings.extend(authorisation(db, file, &fields));
+    let name = db.names().source(db, fields.source_id);
+    let (finding, outcome) = match resolve(db, fields.source_id, "") {
+        Resolution::UnknownSource => (unknown_source(db, &fields), Outcome::Failed),
+        Resolution::LostSource => (lost_source(&fields), Outcome::Unverifiable),
+        Resolution::Broken { file, failure } => (
+            broken_source(db, &fields, file, failure),
+            Outcome::Unverifiable,
+        ),
+        Resolution::NoSuchChunk { file } | Resolution::Chunk { file, .. } => (
+            pin::unpinned(db, file, &fields, place.as_ref(), name.retracted_chunks(db)),
+            Outcome::Failed,
+        ),
+    };
+    findings.push(finding);
+    outcome
 }
 
 fn shape(citation: &Citation) -> Option<Finding> {
@@ -242,29 +316,42 @@ fn presence(db: &dyn Db, fields: &Fields<'_>, findings: &mut Vec<Finding>) -> St
             Standing::Failed
         }
         Resolution::LostSource => {
-            findings.push(unverifiable(
-                fields,
-                format!("the file of the source `{}` is missing", fields.source_id),
-                "bring the file back; if it was renamed, build once so that its new place is recorded",
-            ));
+            findings.push(lost_source(fields));
             Standing::Unverifiable
         }
         Resolution::Broken { file, failure } => {
-            findings.push(unverifiable(
-                fields,
-                format!(
-                    "the source `{}` ({}) gives no text: {}",
-                    fields.source_id,
-                    file.path(db),
-                    failure_reason(failure)
-                ),
-                "repair or replace the source file",
-            ));
+            findings.push(broken_source(db, fields, file, failure));
             Standing::Unverifiable
         }
         Resolution::NoSuchChunk { file } => no_such_chunk(db, fields, file, findings),
         Resolution::Chunk { file, chunk } => cited_chunk(db, fields, file, chunk, findings),
     }
+}
+
+fn lost_source(fields: &Fields<'_>) -> Finding {
+    unverifiable(
+        fields,
+        format!("the file of the source `{}` is missing", fields.source_id),
+        "bring the file back; if it was renamed, build once so that its new place is recorded",
+    )
+}
+
+fn broken_source(
+    db: &dyn Db,
+    fields: &Fields<'_>,
+    file: SourceFile,
+    failure: &SourceFailure,
+) -> Finding {
+    unverifiable(
+        fields,
+        format!(
+            "the source `{}` ({}) gives no text: {}",
+            fields.source_id,
+            file.path(db),
+            failure_reason(failure)
+        ),
+        "repair or replace the source file",
+    )
 }
 
 fn unknown_source(db: &dyn Db, fields: &Fields<'_>) -> Finding {

@@ -7,7 +7,9 @@ pub mod citation;
 pub mod finding;
 pub mod graph;
 pub mod passage;
+pub mod pin;
 pub mod quote;
+mod rewrite;
 pub mod source;
 
 use serde::{Deserialize, Serialize};

@@ -6,6 +6,7 @@ use crate::Db;
 use crate::check::citation::{Fields, page_words, unverifiable};
 use crate::check::finding::{Finding, RelativeEdit, RelativeFix};
 use crate::check::passage::SourceText;
+use crate::check::rewrite;
 use crate::chunk::chunk_id;
 use crate::derive::{self, CitedChunk};
 use crate::diagnostic::{Applicability, Related, Severity, registry};
@@ -46,7 +47,7 @@ pub(crate) fn pin_fix(title: &str, edits: Vec<(Range<usize>, String)>) -> Relati
     }
 }
 
-fn options(db: &dyn Db) -> Options {
+pub(crate) fn options(db: &dyn Db) -> Options {
     let policy = Policy::get(db);
     Options {
         profile: policy.profile(db).into(),
@@ -54,15 +55,16 @@ fn options(db: &dyn Db) -> Options {
     }
 }
 
-/// Looks for the quote in the cited chunk, on the cited pages.
-fn look(
+/// Looks for a quote in a chunk, on these pages.
+pub(crate) fn look(
     db: &dyn Db,
     file: SourceFile,
-    fields: &Fields<'_>,
+    quote: &Quote<'_>,
+    pages: [u64; 2],
     text: &SourceText,
     index: usize,
 ) -> Option<Verdict> {
-    let window = text.window(index, fields.pages)?;
+    let window = text.window(index, pages)?;
     let passage = Passage {
         text: window.text,
         cited: window.cited,
@@ -70,12 +72,7 @@ fn look(
         page_starts: &window.page_starts,
         title: file.title(db).as_deref(),
     };
-    let quote = Quote {
-        text: fields.quote,
-        prefix: None,
-        suffix: None,
-    };
-    Some(check_quote(&passage, &quote, options(db)))
+    Some(check_quote(&passage, quote, options(db)))
 }
 
 /// Layer 2 for a citation whose chunk is the one that was cited.
@@ -87,7 +84,7 @@ pub(crate) fn check_standing(
     chunk: &CitedChunk,
     findings: &mut Vec<Finding>,
 ) -> Standing {
-    let Some(verdict) = look(db, file, fields, text, chunk.index) else {
+    let Some(verdict) = look(db, file, &fields.quote, fields.pages, text, chunk.index) else {
         findings.push(unverifiable(
             fields,
             "the cited chunk has no text".to_owned(),
@@ -105,14 +102,20 @@ pub(crate) fn check_standing(
             Standing::Failed
         }
         class => {
-            flags(db, fields, text, chunk, &verdict, findings);
-            if verdict.verified() {
+            flags(fields, &verdict, findings);
+            if counts(&verdict) {
                 Standing::Verified(class)
             } else {
                 Standing::Failed
             }
         }
     }
+}
+
+/// Whether the quote stands there in a way that verifies it. A place without the context that the
+/// citation gives is another place than the one it means, even if it is the only one left.
+pub(crate) fn counts(verdict: &Verdict) -> bool {
+    verdict.verified() && !verdict.flags().contains(&Flag::ContextDiffers)
 }
 
 /// The place of a range of the passage, for people.
@@ -131,15 +134,8 @@ fn place(
     text.related(db, range, label)
 }
 
-fn flags(
-    db: &dyn Db,
-    fields: &Fields<'_>,
-    text: &SourceText,
-    chunk: &CitedChunk,
-    verdict: &Verdict,
-    findings: &mut Vec<Finding>,
-) {
-    let verified = verdict.verified();
+fn flags(fields: &Fields<'_>, verdict: &Verdict, findings: &mut Vec<Finding>) {
+    let verified = counts(verdict);
     let before = findings.len();
     for flag in verdict.flags() {
         let at = fields.at.quote.clone();
@@ -176,7 +172,7 @@ fn flags(
             )
             .severity(refused)
             .label("which of them?")
-            .help("quote a few more words, so that only one place fits"),
+            .help("quote a few more words, or tell the places apart by `prefix` or `suffix`"),
             Flag::OmittedNegation { words } => Finding::new(
                 registry::QUOTE_004,
                 at,
@@ -219,7 +215,15 @@ fn flags(
                 .help("quote the source's exact words")
             }
             // Reported with the class; by themselves they ask for nothing.
-            Flag::Editorial { .. } | Flag::ContextDiffers => continue,
+            Flag::Editorial { .. } => continue,
+            Flag::ContextDiffers => Finding::new(
+                registry::QUOTE_003,
+                at,
+                "the quote stands there, but not beside the `prefix` or `suffix` that the citation gives",
+            )
+            .severity(Severity::Error)
+            .label("another place than the one that is meant")
+            .help("give the words that stand directly before and after the quote in this chunk"),
         };
         findings.push(finding.data("chunk_id", fields.chunk_id));
     }
@@ -228,13 +232,11 @@ fn flags(
         .any(|finding| finding.severity == Severity::Error);
     if !verified && !explained {
         // Whatever the reason, a match that does not count is an error, and says so.
-        findings.push(not_found(fields, text, chunk).label("does not count as evidence"));
+        findings.push(not_found(fields).label("does not count as evidence"));
     }
-    let _ = db;
 }
 
-fn not_found(fields: &Fields<'_>, text: &SourceText, chunk: &CitedChunk) -> Finding {
-    let _ = (text, chunk);
+fn not_found(fields: &Fields<'_>) -> Finding {
     Finding::new(
         registry::VERIFY_001,
         fields.at.quote.clone(),
@@ -245,7 +247,7 @@ fn not_found(fields: &Fields<'_>, text: &SourceText, chunk: &CitedChunk) -> Find
         fields.index, fields.chunk_id
     ))
     .data("chunk_id", fields.chunk_id)
-    .data("quote", fields.quote)
+    .data("quote", fields.quote.text)
 }
 
 fn absent(
@@ -277,7 +279,7 @@ fn absent(
             .fix(Some(found.fix))
             .data("chunk_id", fields.chunk_id)
             .data("found_in", found.chunk_id)
-            .data("quote", fields.quote)
+            .data("quote", fields.quote.text)
             .help("`kb fix` points the citation at the chunk that holds the words"),
         );
         return;
@@ -292,9 +294,10 @@ fn absent(
             format!("nearest passage; {}", nearest.decides),
         )
     });
-    let mut finding = not_found(fields, text, chunk)
+    let mut finding = not_found(fields)
         .label(format!("these words are not in {}", fields.chunk_id))
         .related(related)
+        .fix(rewrite::fix(db, file, fields, text, chunk, verdict, None))
         .help("quote the source's exact words, or cite the chunk that says this");
     if let Some(nearest) = verdict.nearest() {
         finding = finding.data("decides", nearest.decides.as_str());
@@ -390,11 +393,7 @@ pub(crate) fn relocation_fix(
 /// The one chunk that holds the quote, with its place in the document. `None` if there are none
 /// or several places.
 fn sole_place(fields: &Fields<'_>, text: &SourceText) -> Option<(usize, Option<Range<usize>>)> {
-    let quote = Quote {
-        text: fields.quote,
-        prefix: None,
-        suffix: None,
-    };
+    let quote = fields.quote;
     if let Some(document) = text.document() {
         if let [only] = find_all_exact_or_normalized(&document.text, &quote).as_slice() {
             let index = text.chunk_over(only)?;
@@ -440,10 +439,10 @@ pub(crate) fn changed(
                 fields.index, fields.chunk_id
             ))
             .data("chunk_id", fields.chunk_id)
-            .data("quote", fields.quote)
+            .data("quote", fields.quote.text)
     };
-    let verdict = look(db, file, fields, text, chunk.index);
-    if verdict.as_ref().is_some_and(Verdict::verified) {
+    let verdict = look(db, file, &fields.quote, fields.pages, text, chunk.index);
+    if verdict.as_ref().is_some_and(counts) {
         return finding(format!(
             "the text of `{}` changed since it was cited; the quote still stands in it",
             fields.chunk_id
@@ -474,22 +473,27 @@ pub(crate) fn changed(
         .as_ref()
         .and_then(|verdict| verdict.nearest().cloned());
     match nearest {
-        Some(nearest) => finding(format!(
-            "the text of `{}` changed since it was cited; the quote no longer stands in it",
-            fields.chunk_id
-        ))
-        .label("hash of the text as it was")
-        .related(place(
-            db,
-            file,
-            text,
-            chunk.index,
-            nearest.span.clone(),
-            format!("nearest passage now; {}", nearest.decides),
-        ))
-        .data("state", "differs")
-        .data("decides", nearest.decides)
-        .help("read the passage again and quote it as it is now"),
+        Some(nearest) => {
+            finding(format!(
+                "the text of `{}` changed since it was cited; the quote no longer stands in it",
+                fields.chunk_id
+            ))
+            .label("hash of the text as it was")
+            .related(place(
+                db,
+                file,
+                text,
+                chunk.index,
+                nearest.span.clone(),
+                format!("nearest passage now; {}", nearest.decides),
+            ))
+            .fix(verdict.as_ref().and_then(|verdict| {
+                rewrite::fix(db, file, fields, text, chunk, verdict, Some(hash))
+            }))
+            .data("state", "differs")
+            .data("decides", nearest.decides)
+            .help("read the passage again and quote it as it is now")
+        }
         None => finding(format!(
             "the text of `{}` changed since it was cited, and the quote is gone",
             fields.chunk_id

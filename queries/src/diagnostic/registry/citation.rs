@@ -92,6 +92,21 @@ chunk_id: "spec:p003:0007""#,
         failing: r#"quote: "words of a guest""#,
         corrected: r#"quote: "words of the author""#,
     }
+    CITE_008 = "CACG-CITE-008", Error, Verdict, Active => {
+        title: "citation is not pinned yet",
+        explanation: "The citation names a source and a quote, but no chunk, so nothing says which text was meant and a \
+            later change of the source could not be noticed. It is not verified. If the quote stands in exactly \
+            one place of the source, `kb fix` adds the chunk, its hash and the pages; otherwise quote more \
+            words, or tell the places apart by `prefix` or `suffix`, two fields of the schema version `kb.v1`.",
+        language: "yaml",
+        failing: r#"- source_id: "spec"
+  quote: "words of the source""#,
+        corrected: r#"- source_id: "spec"
+  chunk_id: "spec:p003:0007"
+  chunk_hash: "1694a259…"
+  page_range: [3, 3]
+  quote: "words of the source""#,
+    }
     HASH_001 = "CACG-HASH-001", Error, Verdict, Active => {
         title: "cited chunk is not the one that was cited",
         explanation: "The citation pins a text by its hash, and the chunk of that id now has another. The source \

@@ -18,10 +18,11 @@ codes! {
     quote: "each leaf is hashed with a 0x00 prefix""#,
     }
     FM_002 = "CACG-FM-002", Error, Verdict, Active => {
-        title: "schema_version is not cacg.v0",
-        explanation: "`schema_version` names the rules a card is written to, and only `cacg.v0` is known. A card of \
-            another version could mean something else by the same words, so it is not read at all. Set it to \
-            `cacg.v0` if the card follows those rules, or use a `kb` that knows the other version.",
+        title: "schema_version is unknown",
+        explanation: "`schema_version` names the rules a card is written to: `cacg.v0`, or `kb.v1`, which is the same with \
+            the fields `prefix` and `suffix` in citations. A card of another version could mean something else \
+            by the same words, so it is not read at all. Set it to one of the two if the card follows those \
+            rules, or use a `kb` that knows the other version.",
         language: "yaml",
         failing: r#"schema_version: "cacg.v1""#,
         corrected: r#"schema_version: "cacg.v0""#,

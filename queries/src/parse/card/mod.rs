@@ -1,4 +1,5 @@
-//! Cards: Markdown files with the frontmatter schema `cacg.v0` (contract §1).
+//! Cards: Markdown files with the frontmatter schema `cacg.v0` (contract §1) or `kb.v1`, which is the
+//! same with `prefix` and `suffix` in citations.
 //!
 //! [`parse`] collects every problem of a card, each with the bytes it is about, in the order in
 //! which the contract would find them. What is sound stays usable: a citation whose own fields are
@@ -6,20 +7,23 @@
 
 use std::ops::Range;
 
-pub use self::model::{Card, CardCitation, CardEdge, CitationEdge, EdgeType, PageRange};
+pub use self::model::{Card, CardCitation, CardEdge, CitationEdge, EdgeType, PageRange, Schema};
+pub use self::place::{PinPlace, ScalarStyle};
 pub use self::read::parse;
 pub use self::shape::citation_shape_problem;
 pub use self::write::{canonical_text, card_hash_edit};
 use crate::commit::hash::{self, Digest};
+use crate::diagnostic::registry::FM_001;
 use crate::parse::problem::{Problem, Spanned};
 
 mod fence;
 mod model;
+mod place;
 mod read;
 mod shape;
 mod write;
 
-/// The only schema version there is.
+/// The schema version of the contract: of manifests, and of cards without fields of our own.
 pub const SCHEMA_VERSION: &str = "cacg.v0";
 /// Least length of a summary, in code points.
 pub const SUMMARY_MIN: usize = 80;
@@ -89,6 +93,15 @@ pub struct Citation {
     pub page_range: Option<Spanned<PageRange>>,
     /// `quote`, escapes processed.
     pub quote: Option<Spanned<Box<str>>>,
+    /// How `quote` is written.
+    pub quote_style: ScalarStyle,
+    /// `prefix`: what stands directly before the quote. Only under [`Schema::Kb`].
+    pub prefix: Option<Spanned<Box<str>>>,
+    /// `suffix`: what stands directly after the quote. Only under [`Schema::Kb`].
+    pub suffix: Option<Spanned<Box<str>>>,
+    /// Of a citation that names its source and quote but neither chunk, hash nor pages: where they
+    /// can be put. `None` within: nowhere that is clear.
+    pub unpinned: Option<Option<PinPlace>>,
     /// `edge_type`, or its default where it is absent or unknown.
     pub edge_type: CitationEdge,
     /// The whole item.
@@ -106,6 +119,8 @@ impl Citation {
             chunk_hash: self.chunk_hash.as_ref()?.value.clone(),
             page_range: self.page_range.as_ref()?.value,
             quote: self.quote.as_ref()?.value.clone(),
+            prefix: self.prefix.as_ref().map(|text| text.value.clone()),
+            suffix: self.suffix.as_ref().map(|text| text.value.clone()),
             edge_type: self.edge_type,
         })
     }
@@ -124,12 +139,27 @@ impl ParsedCard {
         Some(hash::card_hash(&frontmatter, self.body_text(text)))
     }
 
+    /// The problems without those that only say that a citation is not pinned yet: the fields that
+    /// `kb fix` adds are missing, and nothing else.
+    pub fn problems_besides_pins(&self) -> impl Iterator<Item = &Problem> {
+        // A missing field of a citation is reported at the whole citation, and of one that is not
+        // pinned exactly the three fields of a pin are missing.
+        self.problems.iter().filter(|problem| {
+            problem.code != FM_001
+                || !self
+                    .citations
+                    .iter()
+                    .any(|citation| citation.unpinned.is_some() && citation.span == problem.span)
+        })
+    }
+
     /// The model with its defaults filled in, if nothing at all is wrong with the card.
     pub fn complete(&self) -> Option<Card> {
         if !self.problems.is_empty() {
             return None;
         }
         Some(Card {
+            schema: Schema::parse(&self.schema_version.as_ref()?.value)?,
             id: self.id.as_ref()?.value.clone(),
             title: self.title.as_ref()?.value.clone(),
             reading_id: self.reading_id.as_ref()?.value.clone(),

@@ -6,9 +6,41 @@ use serde_json::{Map, Value, json};
 
 use super::SCHEMA_VERSION;
 
+/// Which fields a card may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Schema {
+    /// Those of the card-graph contract.
+    #[default]
+    Cacg,
+    /// The same, and `prefix` and `suffix` in citations.
+    Kb,
+}
+
+impl Schema {
+    /// Every value as it is written, the contract's first.
+    pub const NAMES: &'static [&'static str] = &[SCHEMA_VERSION, "kb.v1"];
+
+    /// As it is written in a card.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Schema::Cacg => SCHEMA_VERSION,
+            Schema::Kb => "kb.v1",
+        }
+    }
+
+    /// From what is written in a card.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Schema::Cacg, Schema::Kb]
+            .into_iter()
+            .find(|schema| schema.as_str() == text)
+    }
+}
+
 /// A card with its defaults filled in.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Card {
+    /// Which fields it may have.
+    pub schema: Schema,
     /// Identifier, unique among the cards.
     pub id: Box<str>,
     /// Title.
@@ -49,6 +81,10 @@ pub struct CardCitation {
     pub page_range: PageRange,
     /// The words that are claimed to stand there.
     pub quote: Box<str>,
+    /// What stands directly before them. Only under [`Schema::Kb`].
+    pub prefix: Option<Box<str>>,
+    /// What stands directly after them. Only under [`Schema::Kb`].
+    pub suffix: Option<Box<str>>,
     /// What the citation is for.
     pub edge_type: CitationEdge,
 }
@@ -129,7 +165,7 @@ impl Card {
         let edges: Vec<Value> = self.edges.iter().map(CardEdge::value).collect();
         let tags: Vec<&str> = self.tags.iter().map(AsRef::as_ref).collect();
         json!({
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": self.schema.as_str(),
             "id": &*self.id,
             "title": &*self.title,
             "reading_id": &*self.reading_id,
@@ -158,6 +194,12 @@ impl CardCitation {
             json!([self.page_range.start, self.page_range.end]),
         );
         object.insert("quote".to_owned(), Value::from(&*self.quote));
+        // Absent, not null: the hash of a card of the contract's schema is the contract's.
+        for (name, text) in [("prefix", &self.prefix), ("suffix", &self.suffix)] {
+            if let Some(text) = text {
+                object.insert(name.to_owned(), Value::from(&**text));
+            }
+        }
         object.insert("edge_type".to_owned(), Value::from(self.edge_type.as_str()));
         Value::Object(object)
     }

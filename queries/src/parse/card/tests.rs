@@ -477,6 +477,7 @@ fn card_of(value: &Value) -> Card {
     let text = |value: &Value| -> Box<str> { value.as_str().unwrap().into() };
     let list = |value: &Value| value.as_array().unwrap().clone();
     Card {
+        schema: Schema::Cacg,
         id: text(&value["id"]),
         title: text(&value["title"]),
         reading_id: text(&value["reading_id"]),
@@ -500,6 +501,8 @@ fn card_of(value: &Value) -> Card {
                     end: citation["page_range"][1].as_u64().unwrap(),
                 },
                 quote: text(&citation["quote"]),
+                prefix: None,
+                suffix: None,
                 edge_type: CitationEdge::parse(citation["edge_type"].as_str().unwrap()).unwrap(),
             })
             .collect(),
@@ -640,4 +643,79 @@ fn two_thousand_cards() {
         text.len(),
         start.elapsed()
     );
+}
+
+/// [`CARD`] under the schema with context, with these lines behind its first quote.
+fn with_context(lines: &str) -> String {
+    edited(&[
+        ("cacg.v0", "kb.v1"),
+        (
+            "quote: \"The first words.\"\n",
+            &format!("quote: \"The first words.\"\n{lines}"),
+        ),
+    ])
+}
+
+#[test]
+fn context_belongs_to_the_schema_of_our_own() {
+    let lines = "    prefix: \"before\"\n    suffix: 'after'\n";
+    let text = with_context(lines);
+    let card = parse(&text);
+    assert_eq!(card.problems, []);
+    let citation = card.citations.first().unwrap();
+    assert_eq!(
+        citation.prefix.as_ref().map(|text| &*text.value),
+        Some("before")
+    );
+    assert_eq!(
+        citation.suffix.as_ref().map(|text| &*text.value),
+        Some("after")
+    );
+    // The schema decides wherever it stands, and the contract's own has no such fields.
+    let old = text.replace("kb.v1", "cacg.v0");
+    assert_eq!(seen(&old), ["FM-003 @ prefix", "FM-003 @ suffix"]);
+    let late = text.replace("schema_version: \"kb.v1\"\n", "");
+    let late = late.replace("---\nThe body", "schema_version: kb.v1\n---\nThe body");
+    assert_eq!(parse(&late).problems, []);
+    assert!(parse(&old).problems.iter().all(|problem| {
+        problem
+            .help
+            .as_deref()
+            .is_some_and(|help| help.contains("kb.v1"))
+    }));
+    assert_eq!(seen(&with_context("    prefix: \"\"\n")), ["FM-008 @ \"\""]);
+    assert_eq!(
+        seen(&with_context("    suffix: \" \"\n")),
+        ["FM-008 @ \" \""]
+    );
+    assert_eq!(seen(&with_context("    suffix: 7\n")), ["FM-008 @ 7"]);
+    assert_eq!(
+        seen(&edited(&[("cacg.v0", "kb.v2")])),
+        ["FM-002 @ \"kb.v2\""]
+    );
+}
+
+#[test]
+fn a_hash_covers_the_context_and_the_schema() {
+    let hash = |text: &str| parse(text).card_hash(text).unwrap().to_string();
+    let plain = hash(CARD);
+    let texts = [
+        with_context(""),
+        with_context("    prefix: \"a\"\n"),
+        with_context("    prefix: \"b\"\n"),
+        with_context("    suffix: \"a\"\n"),
+    ];
+    let mut hashes: Vec<String> = texts.iter().map(|text| hash(text)).collect();
+    hashes.push(plain);
+    hashes.sort();
+    hashes.dedup();
+    assert_eq!(hashes.len(), 5);
+    // A card that is written out and read back is the same card.
+    for text in &texts {
+        let card = parse(text);
+        let model = card.complete().unwrap();
+        let written = canonical_text(&model, card.body_text(text));
+        assert_eq!(parse(&written).complete(), Some(model));
+        assert_eq!(hash(&written), hash(text));
+    }
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::{Card, SCHEMA_VERSION, fence};
+use super::{Card, fence};
 use crate::parse::yaml::{self, Entry, Value};
 
 /// A card as the contract's writer writes it.
@@ -15,7 +15,7 @@ use crate::parse::yaml::{self, Entry, Value};
 pub fn canonical_text(card: &Card, body: &str) -> String {
     let mut out = String::with_capacity(512 + body.len() + 400 * card.citations.len());
     out.push_str("---\n");
-    field(&mut out, "", "schema_version", SCHEMA_VERSION);
+    field(&mut out, "", "schema_version", card.schema.as_str());
     field(&mut out, "", "id", &card.id);
     field(&mut out, "", "title", &card.title);
     field(&mut out, "", "reading_id", &card.reading_id);
@@ -45,6 +45,11 @@ pub fn canonical_text(card: &Card, body: &str) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(out, "    page_range: {}", citation.page_range);
         field(&mut out, "    ", "quote", &citation.quote);
+        for (name, text) in [("prefix", &citation.prefix), ("suffix", &citation.suffix)] {
+            if let Some(text) = text {
+                field(&mut out, "    ", name, text);
+            }
+        }
         field(&mut out, "    ", "edge_type", citation.edge_type.as_str());
     }
     if let Some(hash) = &card.card_hash {
@@ -64,7 +69,7 @@ fn field(out: &mut String, indent: &str, name: &str, value: &str) {
 }
 
 /// A double-quoted YAML scalar on one line.
-fn quoted(out: &mut String, text: &str) {
+pub(super) fn quoted(out: &mut String, text: &str) {
     out.push('"');
     for character in text.chars() {
         match character {

@@ -300,11 +300,13 @@ impl Check<'_, '_, '_> {
                 Some(Nearest {
                     span,
                     decides: decides.to_owned(),
+                    close: false,
                 }),
             ),
             elide::Elided::Missing { segment } => {
                 let nearest = plain(&Folded::new(&segment, true)).map(|nearest| Nearest {
                     decides: format!("the segment \"{segment}\" {}", nearest.decides),
+                    close: false,
                     ..nearest
                 });
                 Verdict::absent(Vec::new(), nearest)

@@ -209,9 +209,11 @@ pub(super) fn nearest(
     let cover = alignment.source.get(alignment.cover.clone())?;
     let start = cover.first()?.span(source).start;
     let end = cover.last()?.span(source).end;
+    let differences = differences(source, quote, &alignment);
     Some(Nearest {
         span: start..end,
-        decides: describe(source, quote, &alignment),
+        decides: describe(&differences),
+        close: is_close(&differences, &alignment.quote),
     })
 }
 
@@ -221,8 +223,12 @@ struct Difference<'a> {
     source: Vec<(&'a Token, String)>,
 }
 
-/// Says what differs, the weightiest kind first.
-fn describe(source: &Folded<'_>, quote: &Folded<'_>, alignment: &Alignment) -> String {
+/// The differences of an alignment with their words.
+fn differences<'a>(
+    source: &Folded<'_>,
+    quote: &Folded<'_>,
+    alignment: &'a Alignment,
+) -> Vec<Difference<'a>> {
     let texts =
         |folded: &Folded<'_>, tokens: &'_ [Token], range: &Range<usize>| -> Vec<(usize, String)> {
             range
@@ -230,7 +236,7 @@ fn describe(source: &Folded<'_>, quote: &Folded<'_>, alignment: &Alignment) -> S
                 .filter_map(|at| tokens.get(at).map(|token| (at, token.text(folded))))
                 .collect()
         };
-    let differences: Vec<Difference<'_>> = alignment
+    alignment
         .edits
         .iter()
         .map(|(left, right)| Difference {
@@ -243,16 +249,56 @@ fn describe(source: &Folded<'_>, quote: &Folded<'_>, alignment: &Alignment) -> S
                 .filter_map(|(at, text)| Some((alignment.source.get(at)?, text)))
                 .collect(),
         })
-        .collect();
+        .collect()
+}
+
+/// Of the words of a quote, at most one in this many may differ from a passage that is the same
+/// sentence; one always may.
+const CLOSE: usize = 5;
+
+/// See [`Nearest::close`].
+fn is_close(differences: &[Difference<'_>], quote: &[Token]) -> bool {
+    let protected = negation(differences).is_some()
+        || number(differences).is_some()
+        || sign(differences).is_some();
+    // Two sentences that differ in a name are about two things. Scripts without case do not show
+    // what is a name.
+    let name = |side: &[(&Token, String)]| {
+        side.iter()
+            .flat_map(|(_, text)| text.chars())
+            .any(|c| c.is_alphabetic() && !c.is_lowercase())
+    };
+    let named = differences.iter().any(|difference| {
+        !is_case(difference) && (name(&difference.quote) || name(&difference.source))
+    });
+    let words = |side: &[(&Token, String)]| {
+        side.iter()
+            .filter(|(token, _)| token.sort != Sort::Sign)
+            .count()
+    };
+    let changed: usize = differences
+        .iter()
+        .filter(|difference| !is_case(difference))
+        .map(|difference| words(&difference.quote).max(words(&difference.source)))
+        .sum();
+    let all = quote
+        .iter()
+        .filter(|token| token.sort != Sort::Sign)
+        .count();
+    !protected && !named && all >= 3 && changed <= (all / CLOSE).max(1)
+}
+
+/// Says what differs, the weightiest kind first.
+fn describe(differences: &[Difference<'_>]) -> String {
     if differences.is_empty() {
         return "differs in white space or markup".to_owned();
     }
-    negation(&differences)
-        .or_else(|| number(&differences))
-        .or_else(|| sign(&differences))
-        .or_else(|| case(&differences))
-        .or_else(|| word(&differences))
-        .unwrap_or_else(|| punctuation(&differences))
+    negation(differences)
+        .or_else(|| number(differences))
+        .or_else(|| sign(differences))
+        .or_else(|| case(differences))
+        .or_else(|| word(differences))
+        .unwrap_or_else(|| punctuation(differences))
 }
 
 fn negation(differences: &[Difference<'_>]) -> Option<String> {
@@ -397,6 +443,54 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use crate::text::quote::{Options, Passage, Quote, check_quote};
+
+    #[test]
+    fn only_a_slip_is_close() {
+        let source = "The committee met in Geneva and approved the 247 pages of the draft.";
+        for (quote, close) in [
+            (
+                "the committee met in Geneva and approve the 247 pages of the draft",
+                true,
+            ),
+            (
+                "The committee met in Geneva; and approved the 247 pages of the draft",
+                true,
+            ),
+            (
+                "The committee met in geneva and approved the 247 pages of the draft",
+                true,
+            ),
+            (
+                "The committee met in Geneva and approved the 248 pages of the draft",
+                false,
+            ),
+            (
+                "The committee met in Vienna and approved the 247 pages of the draft",
+                false,
+            ),
+            (
+                "The committee met in Geneva and not approved the 247 pages",
+                false,
+            ),
+            (
+                "The council sat in Geneva and accepted the 247 pages of the text",
+                false,
+            ),
+            ("committee not", false),
+        ] {
+            let verdict = check_quote(
+                &Passage::whole(source),
+                &Quote::new(quote),
+                Options::default(),
+            );
+            let nearest = verdict.nearest();
+            assert_eq!(
+                nearest.is_some_and(|nearest| nearest.close),
+                close,
+                "{quote}: {nearest:?}"
+            );
+        }
+    }
 
     /// The passage that is shown for a quote that is absent, and what decides.
     fn shown<'a>(text: &'a str, quote: &str) -> (&'a str, String) {

@@ -223,6 +223,9 @@ pub struct Nearest {
     pub span: Range<usize>,
     /// What decides, as the end of a sentence: "differs in a protected number: 248 ≠ 247".
     pub decides: String,
+    /// Whether it is clearly the same sentence, miswritten: no number, sign, negation or name
+    /// differs, and few words do. Only then is the passage worth offering in the quote's place.
+    pub close: bool,
 }
 
 /// How a quote stands in a passage.

@@ -1,14 +1,20 @@
 //! The citations of a card.
 
 use super::{
-    CITATION_FIELDS, CITATION_REQUIRED, Owner, RULES, Reader, TYPES, hash_label, rule, type_step,
+    CITATION_FIELDS, CITATION_REQUIRED, KB_CITATION_FIELDS, Owner, RULES, Reader, TYPES,
+    hash_label, rule, type_step,
 };
 use crate::diagnostic::registry::{CITE_002, CITE_003, FM_001, FM_008};
 use crate::diagnostic::{Applicability, Code};
-use crate::parse::card::{Citation, CitationEdge, PageRange, is_hex64, is_space};
+use crate::parse::card::{
+    Citation, CitationEdge, PageRange, PinPlace, ScalarStyle, Schema, is_hex64, is_space,
+};
 use crate::parse::problem::{Problem, Replacement, Spanned};
 use crate::parse::yaml::{Entry, Scalar, ScalarKind, Value};
 use std::ops::Range;
+
+/// The fields that pin a citation to a chunk.
+const PIN_FIELDS: [&str; 3] = ["chunk_id", "chunk_hash", "page_range"];
 
 impl<'t> Reader<'t> {
     pub(super) fn citations(&mut self, entry: &Entry<'t>) {
@@ -35,25 +41,32 @@ impl<'t> Reader<'t> {
                 span: item.span.clone(),
                 ..Citation::default()
             };
-            let mut seen = [false; CITATION_FIELDS.len()];
+            let mut seen = [false; KB_CITATION_FIELDS.len()];
+            let known: &[&'static str] = match self.schema {
+                Schema::Cacg => &CITATION_FIELDS,
+                Schema::Kb => &KB_CITATION_FIELDS,
+            };
             for entry in entries {
-                if let Some(field) =
-                    self.known(entry, &CITATION_FIELDS, &mut seen, Owner::Citation(index))
-                {
+                if let Some(field) = self.known(entry, known, &mut seen, Owner::Citation(index)) {
                     self.citation_field(&mut citation, entry, field);
                 }
             }
             let owner = Owner::Citation(index);
             let (span, end) = (item.span.clone(), item.span.end);
-            self.missing(
-                &CITATION_FIELDS,
-                &CITATION_REQUIRED,
-                &seen,
-                owner,
-                span,
-                end,
-            );
+            self.missing(known, &CITATION_REQUIRED, &seen, owner, span, end);
             citation.sound = self.problems.len() == before;
+            let pinned = known
+                .iter()
+                .zip(&seen)
+                .any(|(field, seen)| *seen && PIN_FIELDS.contains(field));
+            if !pinned && citation.source_id.is_some() && citation.quote.is_some() {
+                let flow = matches!(item.value, Value::Mapping { flow: true, .. });
+                let place = entries
+                    .iter()
+                    .find(|entry| entry.key.as_str() == Some("source_id"))
+                    .and_then(|entry| PinPlace::after(self.text, entry, flow));
+                citation.unpinned = Some(place);
+            }
             self.card.citations.push(citation);
         }
     }
@@ -72,7 +85,9 @@ impl<'t> Reader<'t> {
             "chunk_id" => 1,
             "chunk_hash" => 2,
             "quote" => 3,
-            _ => 4,
+            "edge_type" => 4,
+            "prefix" => 6,
+            _ => 7,
         };
         let rank = (TYPES, types, index + 1, detail);
         let Some((text, span)) = self.string(entry, field, owner, rank) else {
@@ -118,10 +133,10 @@ impl<'t> Reader<'t> {
                 let detail = if field == "source_id" { 2 } else { 3 };
                 self.empty((RULES, rule::CITATIONS, index, detail), span, owner, field);
             }
-            "quote" if text.is_empty() => {
+            "quote" | "prefix" | "suffix" if text.is_empty() => {
                 self.empty((RULES, rule::CITATIONS, index, 4), span, owner, field);
             }
-            "quote" if is_blank(text) => {
+            "quote" | "prefix" | "suffix" if is_blank(text) => {
                 self.problem(
                     (RULES, rule::CITATIONS, index, 5),
                     Problem::new(FM_008, span, format!("{} has no words", owner.field(field)))
@@ -135,7 +150,12 @@ impl<'t> Reader<'t> {
                     "source_id" => citation.source_id = value,
                     "chunk_id" => citation.chunk_id = value,
                     "chunk_hash" => citation.chunk_hash = value,
-                    _ => citation.quote = value,
+                    "prefix" => citation.prefix = value,
+                    "suffix" => citation.suffix = value,
+                    _ => {
+                        citation.quote = value;
+                        citation.quote_style = ScalarStyle::of(self.text, entry);
+                    }
                 }
             }
         }

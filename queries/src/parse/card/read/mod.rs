@@ -14,7 +14,7 @@ use crate::diagnostic::registry::{
 use crate::diagnostic::{Applicability, Code};
 use crate::parse::card::fence::{self, Missing, Parts};
 use crate::parse::card::{
-    ParsedCard, SCHEMA_VERSION, SUMMARY_MAX, SUMMARY_MIN, is_hex64, is_space,
+    ParsedCard, SCHEMA_VERSION, SUMMARY_MAX, SUMMARY_MIN, Schema, is_hex64, is_space,
 };
 use crate::parse::problem::{Problem, Replacement, Spanned, nearest, shown};
 use crate::parse::yaml::{self, Entry, Node, Scalar, Value};
@@ -49,6 +49,17 @@ const CITATION_FIELDS: [&str; 6] = [
     "page_range",
     "quote",
     "edge_type",
+];
+/// Those of a citation under [`Schema::Kb`].
+const KB_CITATION_FIELDS: [&str; 8] = [
+    "source_id",
+    "chunk_id",
+    "chunk_hash",
+    "page_range",
+    "quote",
+    "edge_type",
+    "prefix",
+    "suffix",
 ];
 const CITATION_REQUIRED: [&str; 5] = ["source_id", "chunk_id", "chunk_hash", "page_range", "quote"];
 const EDGE_FIELDS: [&str; 2] = ["target", "edge_type"];
@@ -98,6 +109,7 @@ fn type_step(field: &str) -> usize {
 pub fn parse(text: &str) -> ParsedCard {
     let mut reader = Reader {
         text,
+        schema: Schema::default(),
         problems: Vec::new(),
         card: ParsedCard::default(),
     };
@@ -114,6 +126,8 @@ pub fn parse(text: &str) -> ParsedCard {
 
 struct Reader<'t> {
     text: &'t str,
+    /// Known before anything else is read: it decides which fields there are.
+    schema: Schema,
     problems: Vec<(Rank, Problem)>,
     card: ParsedCard,
 }
@@ -308,6 +322,12 @@ impl<'t> Reader<'t> {
     /// The fields of the frontmatter.
     fn fields(&mut self, entries: &[Entry<'t>]) {
         let mut seen = [false; FIELDS.len()];
+        // Of a field given twice, the first counts.
+        self.schema = entries
+            .iter()
+            .find(|entry| entry.key.as_str() == Some("schema_version"))
+            .and_then(|entry| Schema::parse(entry.value.as_str()?))
+            .unwrap_or_default();
         for entry in entries {
             let Some(field) = self.known(entry, &FIELDS, &mut seen, Owner::Card) else {
                 continue;
@@ -365,7 +385,14 @@ impl<'t> Reader<'t> {
         }
         let name = shown(key);
         let near = nearest(key, fields.iter().copied());
+        let kb_only = self.schema == Schema::Cacg
+            && matches!(owner, Owner::Citation(_))
+            && KB_CITATION_FIELDS.contains(&key);
         let help = match near {
+            _ if kb_only => format!(
+                "`{name}` is a field of schema_version \"{}\"",
+                Schema::Kb.as_str()
+            ),
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("{} can have: {}", owner.name(), fields.join(", ")),
         };
@@ -480,7 +507,7 @@ impl<'t> Reader<'t> {
         let Some((text, span)) = self.string(entry, "schema_version", Owner::Card, rank) else {
             return;
         };
-        if text == SCHEMA_VERSION {
+        if Schema::parse(text).is_some() {
             self.card.schema_version = Some(Spanned::new(text.into(), span));
             return;
         }
@@ -493,7 +520,14 @@ impl<'t> Reader<'t> {
             )
             .contract(format!("schema_version: must be '{SCHEMA_VERSION}'"))
             .label("unknown version")
-            .help(format!("the only version is \"{SCHEMA_VERSION}\"")),
+            .help(format!(
+                "the versions are: {}",
+                Schema::NAMES
+                    .iter()
+                    .map(|name| format!("\"{name}\""))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )),
         );
     }
 
