@@ -169,3 +169,37 @@ fn a_thousand_edit_scripts_give_what_clean_builds_give() {
 fn ten_thousand_edit_scripts_give_what_clean_builds_give() {
     run_all(1_000..11_000);
 }
+
+/// The same through the program, with its own threads.
+#[test]
+fn the_program_prints_the_same_whatever_its_cache_and_threads() {
+    for seed in 0..12 {
+        let mut random = Random::new(seed);
+        let mut corpus = Corpus::random(&mut random);
+        let root = corpus.root().to_path_buf();
+        let kb = |arguments: &[&str]| {
+            std::process::Command::new(env!("CARGO_BIN_EXE_kb"))
+                .args(arguments)
+                .current_dir(&root)
+                .output()
+                .unwrap()
+        };
+        for round in 0..3 {
+            if round == 1 {
+                kb(&["build"]);
+            }
+            corpus.edit(&mut random);
+            corpus.edit(&mut random);
+            let clean = kb(&["check", "--json", "--no-cache", "--threads", "1"]);
+            for threads in ["1", "2", "8"] {
+                let warm = kb(&["check", "--json", "--threads", threads]);
+                assert_eq!(
+                    String::from_utf8_lossy(&warm.stdout),
+                    String::from_utf8_lossy(&clean.stdout),
+                    "seed {seed}, round {round}, {threads} threads"
+                );
+                assert_eq!(warm.status, clean.status);
+            }
+        }
+    }
+}

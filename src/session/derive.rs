@@ -1,13 +1,11 @@
 //! Deriving what is stale, in parallel, and nothing else.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use rayon::prelude::*;
-use salsa::Setter;
 
-use kbc_queries::Db;
 use kbc_queries::check::card::{CardReport, card_report};
 use kbc_queries::check::citation::{CitationReport, citation_report};
 use kbc_queries::check::finding::Finding;
@@ -15,18 +13,15 @@ use kbc_queries::check::source::source_diagnostics;
 use kbc_queries::chunk::parse_chunk_id;
 use kbc_queries::derive;
 use kbc_queries::diagnostic::Diagnostic;
-use kbc_queries::input::{
-    CardFile, Policy, SourceBinding, SourceFile, bind_reading, bind_source, set_card_status,
-    set_source_status,
-};
+use kbc_queries::input::{CardFile, SourceFile};
 use kbc_queries::system::Fingerprint;
 use kbc_queries::text::lines::LineIndex;
 
+use crate::cache::encode;
 use crate::cache::entries::{CardEntry, CitationEntry, NameKey, Packed, SourceReport};
-use crate::cache::{decode, encode};
-use crate::workspace::context::Context;
 
-use super::{CardState, Database, Pending, Session, SourceState, Touched, keys};
+use super::stale::Circumstances;
+use super::{Database, Session, Touched, keys};
 
 /// Variants of a card's verdict that one trace keeps.
 const VARIANTS: usize = 3;
@@ -130,252 +125,6 @@ impl Session {
         clippy::type_complexity,
         reason = "a list of the parts of a job before it has an input"
     )]
-    fn stale_cards(
-        &mut self,
-        among: Option<&BTreeSet<Arc<str>>>,
-        policy: Fingerprint,
-    ) -> Vec<(Arc<str>, Fingerprint, Option<Arc<CardEntry>>, bool)> {
-        let paths: Vec<Arc<str>> = match (among, &self.options.only) {
-            (Some(among), _) => among.iter().cloned().collect(),
-            (None, Some(only)) => self
-                .cards
-                .keys()
-                .filter(|path| only.contains(&***path))
-                .cloned()
-                .collect(),
-            (None, None) => Vec::new(),
-        };
-        let mut stale = Vec::new();
-        let mut hits = Vec::new();
-        let has_traces = self
-            .cache
-            .as_ref()
-            .is_some_and(crate::cache::Cache::has_traces);
-        let mut reused = 0;
-        let mut look = |path: &Arc<str>, state: &super::CardState| {
-            let own_key = keys::card(path, state, policy);
-            let last = state
-                .entry
-                .as_ref()
-                .filter(|entry| entry.own_key == own_key);
-            if let Some(entry) = last
-                && self.still_holds(entry)
-            {
-                reused += entry.citations.len() as u64;
-                return;
-            }
-            let mut base = last.cloned();
-            if has_traces {
-                let variants = self.variants(own_key);
-                if let Some(hit) = variants.iter().find(|entry| self.still_holds(entry)) {
-                    reused += hit.citations.len() as u64;
-                    hits.push((path.clone(), hit.clone()));
-                    return;
-                }
-                base = base.or_else(|| variants.into_iter().next());
-            }
-            let reading_changed = base.as_ref().is_some_and(|base| {
-                self.circumstances().reading_key(base.reading.as_deref()) != base.reading_key
-            });
-            stale.push((path.clone(), own_key, base, reading_changed));
-        };
-        if among.is_some() || self.options.only.is_some() {
-            for path in &paths {
-                if let Some(state) = self.cards.get(path) {
-                    look(path, state);
-                }
-            }
-        } else {
-            for (path, state) in &self.cards {
-                look(path, state);
-            }
-        }
-        self.stats.citations_reused += reused;
-        for (path, hit) in hits {
-            self.stats.trace_hits += 1;
-            self.replace_entry(&path, hit);
-        }
-        stale
-    }
-
-    /// What verdicts depend on besides their cards.
-    fn circumstances(&self) -> Circumstances<'_> {
-        Circumstances {
-            bindings: &self.bindings,
-            context: &self.context,
-        }
-    }
-
-    fn still_holds(&self, entry: &CardEntry) -> bool {
-        self.circumstances().still_hold_for(entry)
-    }
-
-    fn variants(&self, own_key: Fingerprint) -> Vec<Arc<CardEntry>> {
-        self.cache
-            .as_ref()
-            .and_then(|cache| cache.trace(own_key))
-            .and_then(|bytes| decode::<Vec<Arc<CardEntry>>>(&bytes))
-            .unwrap_or_default()
-            .into_iter()
-            .filter(|entry| entry.own_key == own_key)
-            .collect()
-    }
-
-    fn stale_sources(
-        &mut self,
-        among: Option<&BTreeSet<Arc<str>>>,
-    ) -> Vec<(Arc<str>, Fingerprint)> {
-        let mut stale = Vec::new();
-        let mut hits = Vec::new();
-        // A look at some cards says nothing about sources; their citations say what matters.
-        if self.options.only.is_some() {
-            return stale;
-        }
-        let has_traces = self
-            .cache
-            .as_ref()
-            .is_some_and(crate::cache::Cache::has_traces);
-        let mut look = |path: &Arc<str>, state: &SourceState| {
-            if state.recipe.is_none() {
-                return;
-            }
-            let key = keys::source(path, state);
-            if state
-                .report
-                .as_ref()
-                .is_some_and(|report| report.key == key)
-            {
-                return;
-            }
-            let stored = if has_traces {
-                self.cache
-                    .as_ref()
-                    .and_then(|cache| cache.trace(key))
-                    .and_then(|bytes| decode::<SourceReport>(&bytes))
-                    .filter(|report| report.key == key)
-            } else {
-                None
-            };
-            match stored {
-                Some(report) => hits.push((path.clone(), report)),
-                None => stale.push((path.clone(), key)),
-            }
-        };
-        match among {
-            Some(among) => {
-                for path in among {
-                    if let Some(state) = self.sources.get(path) {
-                        look(path, state);
-                    }
-                }
-            }
-            None => {
-                for (path, state) in &self.sources {
-                    look(path, state);
-                }
-            }
-        }
-        for (path, report) in hits {
-            self.stats.trace_hits += 1;
-            if let Some(state) = self.sources.get_mut(&path) {
-                state.report = Some(Arc::new(report));
-                state.dirty = true;
-            }
-        }
-        stale
-    }
-
-    /// Makes the graph's inputs say what the session knows, touching only what differs.
-    pub(super) fn bind(&mut self) {
-        let pending = std::mem::take(&mut self.pending);
-        let db = &mut self.db;
-        let usable = self.context.matrix_usable();
-        match Policy::try_get(db) {
-            None => {
-                Policy::new(db, self.context.profile, usable, self.options.fuzzy);
-            }
-            Some(policy) => {
-                if policy.profile(db) != self.context.profile {
-                    policy.set_profile(db).to(self.context.profile);
-                }
-                if policy.matrix_usable(db) != usable {
-                    policy.set_matrix_usable(db).to(usable);
-                }
-            }
-        }
-        match pending {
-            Pending::All => {
-                for (path, state) in &mut self.sources {
-                    bind_source_file(db, path, state);
-                }
-                for (path, state) in &mut self.cards {
-                    bind_card_file(db, path, state);
-                }
-                let ids = self.names_to_bind();
-                for id in ids {
-                    self.bind_name(&id);
-                }
-                self.bind_readings();
-            }
-            Pending::Some { sources, cards } => {
-                let mut ids = Vec::new();
-                for path in sources {
-                    if let Some(state) = self.sources.get_mut(&path) {
-                        bind_source_file(db, &path, state);
-                        ids.push(state.id.clone());
-                    }
-                }
-                for path in cards {
-                    if let Some(state) = self.cards.get_mut(&path) {
-                        bind_card_file(db, &path, state);
-                    }
-                }
-                for id in ids {
-                    self.bind_name(&id);
-                }
-            }
-        }
-    }
-
-    fn bind_name(&mut self, id: &Arc<str>) {
-        let file = self
-            .by_id
-            .get(id)
-            .and_then(|path| self.sources.get(path))
-            .and_then(|state| state.input);
-        let (recorded, retracted, chunks) = self.context.marks(id);
-        let binding = SourceBinding {
-            file,
-            recorded,
-            retracted,
-            retracted_chunks: chunks,
-        };
-        let name = self.db.names().source(&self.db, id);
-        bind_source(&mut self.db, name, binding);
-    }
-
-    fn bind_readings(&mut self) {
-        let mut ids: BTreeSet<Arc<str>> = self.db.names().reading_ids().into_iter().collect();
-        ids.extend(
-            self.context
-                .matrix
-                .iter()
-                .flat_map(|rows| rows.keys().cloned()),
-        );
-        for id in ids {
-            let allowed = self.context.allowed(&id).cloned();
-            let name = self.db.names().reading(&self.db, &id);
-            bind_reading(&mut self.db, name, allowed);
-        }
-    }
-
-    fn names_to_bind(&self) -> Vec<Arc<str>> {
-        let mut ids: BTreeSet<Arc<str>> = self.by_id.keys().cloned().collect();
-        ids.extend(self.context.marked_ids());
-        // An id that lost its file, or its mark, must be told so too.
-        ids.extend(self.db.names().source_ids());
-        ids.into_iter().collect()
-    }
 
     fn parse_cards(&self, jobs: &[Job]) -> Vec<Parsed> {
         let circumstances = self.circumstances();
@@ -521,82 +270,7 @@ impl Session {
     }
 }
 
-fn bind_source_file(db: &mut Database, path: &Arc<str>, state: &mut SourceState) {
-    let Some(recipe) = &state.recipe else { return };
-    let Some(input) = state.input else {
-        state.input = Some(
-            SourceFile::builder(
-                path.clone(),
-                state.file.status.clone(),
-                recipe.clone(),
-                state.title.clone(),
-            )
-            .path_durability(salsa::Durability::NEVER_CHANGE)
-            .new(db),
-        );
-        return;
-    };
-    set_source_status(db, input, state.file.status.clone());
-    if input.recipe(db) != recipe {
-        input.set_recipe(db).to(recipe.clone());
-    }
-    if *input.title(db) != state.title {
-        input.set_title(db).to(state.title.clone());
-    }
-}
-
-fn bind_card_file(db: &mut Database, path: &Arc<str>, state: &mut CardState) {
-    let Some(input) = state.input else {
-        state.input = Some(
-            CardFile::builder(
-                path.clone(),
-                state.file.status.clone(),
-                state.folder_reading.clone(),
-            )
-            .path_durability(salsa::Durability::NEVER_CHANGE)
-            .new(db),
-        );
-        return;
-    };
-    set_card_status(db, input, state.file.status.clone());
-    if *input.folder_reading(db) != state.folder_reading {
-        input
-            .set_folder_reading(db)
-            .to(state.folder_reading.clone());
-    }
-}
-
-/// What verdicts depend on besides their cards: where names lead, and the matrix.
-struct Circumstances<'a> {
-    bindings: &'a std::collections::HashMap<NameKey, Fingerprint>,
-    context: &'a Context,
-}
-
 impl Circumstances<'_> {
-    fn reading_key(&self, reading: Option<&str>) -> Fingerprint {
-        keys::reading(reading, self.context)
-    }
-
-    fn binding(&self, name: NameKey) -> Fingerprint {
-        self.bindings.get(&name).copied().unwrap_or(keys::UNBOUND)
-    }
-
-    fn citation_key(&self, source: Option<NameKey>, other: Option<NameKey>) -> Fingerprint {
-        keys::citation(
-            source.map_or(keys::UNBOUND, |name| self.binding(name)),
-            other.map(|name| self.binding(name)),
-        )
-    }
-
-    /// Whether everything the entry depends on, besides the card itself, is as it was.
-    fn still_hold_for(&self, entry: &CardEntry) -> bool {
-        entry
-            .citations
-            .iter()
-            .all(|citation| self.citation_key(citation.source, citation.other) == citation.binding)
-            && self.reading_key(entry.reading.as_deref()) == entry.reading_key
-    }
-
     fn stale_citations(&self, job: &Job, citations: &[Mention]) -> Vec<u32> {
         (0u32..)
             .zip(citations)

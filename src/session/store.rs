@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use kbc_queries::diagnostic::{Diagnostic, registry};
 
-use rayon::prelude::*;
-
 use kbc_queries::input::{CardFile, SourceFile};
 
 use crate::cache::entries::{StoredCard, StoredOther, StoredSource};
@@ -94,7 +92,7 @@ fn load<T: serde::de::DeserializeOwned + Send>(
 ) -> Result<Vec<T>, String> {
     let decoded: Vec<Option<Vec<T>>> = cache
         .buckets(table)?
-        .par_iter()
+        .iter()
         .map(|(_, bytes)| decode(bytes))
         .collect();
     *damaged |= decoded.iter().any(Option::is_none);

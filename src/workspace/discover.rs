@@ -7,10 +7,10 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
-use ignore::{DirEntry, WalkBuilder, WalkState};
+use ignore::{DirEntry, WalkBuilder};
 
 use kbc_queries::diagnostic::{Diagnostic, registry};
 use kbc_queries::parse::settings::Settings;
@@ -190,54 +190,22 @@ pub fn discover(root: &Path, settings: &Settings, matcher: &Matcher) -> Discover
         .require_git(false)
         .follow_links(false)
         .filter_entry(filter)
-        .threads(std::thread::available_parallelism().map_or(1, |n| n.get().min(4)))
-        .build_parallel();
-    let whole = Mutex::new(&mut discovery);
-    walk.run(|| {
-        let mut part = Part {
-            whole: &whole,
-            part: Discovery::default(),
-        };
-        Box::new(move |entry| {
-            part.take(root, matcher, entry);
-            WalkState::Continue
-        })
-    });
-    // Threads end in any order; what they found does not depend on it.
+        .build();
+    for entry in walk {
+        match entry {
+            Ok(entry) => visit(root, matcher, &entry, &mut discovery),
+            Err(error) => {
+                let path = error_path(&error).and_then(|path| relative(root, path));
+                discovery.incomplete = true;
+                discovery.diagnostics.push(unreadable(path, &error));
+            }
+        }
+    }
     discovery.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     discovery
         .diagnostics
         .sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
     discovery
-}
-
-/// What one thread of the walk found; it joins the whole when the thread is done.
-struct Part<'w, 'd> {
-    whole: &'w Mutex<&'d mut Discovery>,
-    part: Discovery,
-}
-
-impl Part<'_, '_> {
-    fn take(&mut self, root: &Path, matcher: &Matcher, entry: Result<DirEntry, ignore::Error>) {
-        match entry {
-            Ok(entry) => visit(root, matcher, &entry, &mut self.part),
-            Err(error) => {
-                let path = error_path(&error).and_then(|path| relative(root, path));
-                self.part.incomplete = true;
-                self.part.diagnostics.push(unreadable(path, &error));
-            }
-        }
-    }
-}
-
-impl Drop for Part<'_, '_> {
-    fn drop(&mut self) {
-        let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
-        whole.files.append(&mut self.part.files);
-        whole.diagnostics.append(&mut self.part.diagnostics);
-        whole.shared.append(&mut self.part.shared);
-        whole.incomplete |= self.part.incomplete;
-    }
 }
 
 fn visit(root: &Path, matcher: &Matcher, entry: &DirEntry, discovery: &mut Discovery) {

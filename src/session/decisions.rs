@@ -1,0 +1,276 @@
+//! What people decided, read from tracked files: the matrix, and what `out/` records.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use kbc_queries::diagnostic::{Diagnostic, registry};
+use kbc_queries::input::FileStatus;
+use kbc_queries::parse::{manifest, matrix};
+use kbc_queries::system::{Fingerprint, FingerprintHasher, ReadFailure, System};
+
+use crate::cache::entries::FileRecord;
+use crate::cache::{decode, encode};
+use crate::publish;
+use crate::workspace::context::{Context, Published, Row};
+use crate::workspace::ids::Recorded;
+use crate::workspace::stamp::Stamp;
+use crate::workspace::{MATRIX_LIMIT, place_problems};
+
+use super::{OtherState, Session, keys};
+
+/// Version of what is cached of the published manifests.
+const PUBLISHED_VERSION: u32 = 1;
+
+impl Session {
+    /// A tracked file that is no source and no card: its status, hashed only if its stamp moved.
+    pub(super) fn other(
+        &mut self,
+        path: &str,
+        at: &std::path::Path,
+        looked_at: SystemTime,
+    ) -> FileStatus {
+        let stamp = match std::fs::metadata(at) {
+            Ok(metadata) if metadata.is_file() => Some(Stamp::of(&metadata)),
+            Ok(_) => {
+                return FileStatus::Failed(ReadFailure::NotAFile);
+            }
+            Err(error) => return FileStatus::Failed(crate::workspace::disk::failure(&error)),
+        };
+        if let Some(known) = self.others.get(path)
+            && !self.options.paranoid
+            && known.file.stamp.is_some()
+            && known.file.stamp == stamp
+        {
+            return known.file.status.clone();
+        }
+        let status = match fingerprint_file(at) {
+            Ok(fingerprint) => FileStatus::Present(fingerprint),
+            Err(error) => FileStatus::Failed(crate::workspace::disk::failure(&error)),
+        };
+        let file = FileRecord {
+            stamp: stamp.filter(|stamp| !stamp.is_racy(looked_at)),
+            status: status.clone(),
+            sha256: None,
+        };
+        self.others
+            .insert(path.into(), OtherState { file, dirty: true });
+        status
+    }
+
+    /// Reads the matrix and what the published manifests record.
+    pub(super) fn read_context(&mut self, looked_at: SystemTime) {
+        let mut context = Context {
+            profile: self.project.profile(),
+            ..Context::default()
+        };
+        self.read_matrix(&mut context);
+        self.read_published(&mut context, looked_at);
+        self.take_given(&mut context);
+        context.recorded = context
+            .published
+            .sources
+            .iter()
+            .map(|record| record.id.clone())
+            .collect();
+        self.context = context;
+    }
+
+    fn read_matrix(&self, context: &mut Context) {
+        let given = self.options.source_matrix.as_deref();
+        let path = &*match given {
+            Some(path) => self.shown(path),
+            None => self.project.settings.matrix.to_string(),
+        };
+        // An absolute path stays what it is: a matrix that is named may lie anywhere.
+        let bytes = match self.disk.read(path, MATRIX_LIMIT) {
+            Ok(bytes) => bytes,
+            Err(ReadFailure::Absent) if self.cards.is_empty() && given.is_none() => return,
+            Err(failure) => {
+                context.diagnostics.push(
+                    Diagnostic::new(
+                        registry::AUTH_000,
+                        format!(
+                            "the source matrix cannot be read: {failure}; no citation is authorised"
+                        ),
+                    )
+                    .in_file(path)
+                    .help("write a source matrix that lists, per reading, the sources it may cite"),
+                );
+                return;
+            }
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        match matrix::parse(&bytes) {
+            Ok(matrix) => {
+                context
+                    .diagnostics
+                    .extend(place_problems(path, &text, &matrix.duplicates));
+                context.matrix = Some(
+                    matrix
+                        .readings()
+                        .map(|(reading, sources)| {
+                            let mut sources: Vec<Box<str>> =
+                                sources.iter().map(|id| id.as_str().into()).collect();
+                            sources.sort();
+                            let key = keys::row(reading, &sources);
+                            let allowed = Arc::from(sources);
+                            (Arc::from(reading), Row { allowed, key })
+                        })
+                        .collect(),
+                );
+            }
+            Err(problems) => {
+                context
+                    .diagnostics
+                    .extend(place_problems(path, &text, &problems));
+            }
+        }
+    }
+
+    /// What `out/` records, by way of a trace: a chunks manifest is large, and parsing it on every
+    /// run for a few retracted ids would be the greater part of the run.
+    fn read_published(&mut self, context: &mut Context, looked_at: SystemTime) {
+        let out = self.project.out();
+        let names = [
+            "sources_manifest.json",
+            "chunks_manifest.json",
+            "cards_manifest.json",
+        ];
+        let mut parts: Vec<Vec<u8>> = vec![PUBLISHED_VERSION.to_le_bytes().to_vec()];
+        let mut files = Vec::new();
+        for name in names {
+            let at = publish::current(&out, name);
+            let shown = format!("{}/{name}", self.project.settings.out);
+            let status = self.other(&shown, &at, looked_at);
+            parts.push(keys::status(&status).0.to_vec());
+            files.push((shown, at, status));
+        }
+        let key = Fingerprint::combine("kbc published", parts.iter().map(Vec::as_slice));
+        if let Some(published) = self
+            .cache
+            .as_ref()
+            .and_then(|cache| cache.trace(key))
+            .and_then(|bytes| decode::<Published>(&bytes))
+        {
+            context.published = published;
+            return;
+        }
+        let before = context.diagnostics.len();
+        for (index, (shown, at, status)) in files.iter().enumerate() {
+            // An explicit chunks manifest takes the place of what the project published of sources.
+            if self.has_given_chunks() && index < 2 {
+                continue;
+            }
+            let bytes = match status {
+                FileStatus::Failed(ReadFailure::Absent) => continue,
+                FileStatus::Failed(failure) => {
+                    context
+                        .diagnostics
+                        .push(unusable(shown, &failure.to_string()));
+                    continue;
+                }
+                FileStatus::Present(_) if index == 1 && scan_published(at, context) => continue,
+                FileStatus::Present(_) => match std::fs::read(at) {
+                    Ok(bytes) => bytes,
+                    Err(error) => {
+                        let reason = crate::workspace::disk::failure(&error).to_string();
+                        context.diagnostics.push(unusable(shown, &reason));
+                        continue;
+                    }
+                },
+            };
+            if let Err(problem) = take_published(index, &bytes, &mut context.published) {
+                let text = String::from_utf8_lossy(&bytes);
+                context
+                    .diagnostics
+                    .extend(place_problems(shown, &text, &[*problem]));
+            }
+        }
+        if context.diagnostics.len() == before
+            && let Some(bytes) = encode(&context.published)
+        {
+            self.traces.push((key, bytes));
+        }
+    }
+
+    /// Takes in what `out/` records, after it was written.
+    pub(super) fn reread_published(&mut self) {
+        self.context.published = publish::set::published(self);
+        self.context.recorded = self
+            .context
+            .published
+            .sources
+            .iter()
+            .map(|record| record.id.clone())
+            .collect();
+    }
+}
+
+/// The fingerprint of a file that may be larger than memory should be asked for.
+fn fingerprint_file(path: &std::path::Path) -> std::io::Result<Fingerprint> {
+    let mut file = std::fs::File::open(path)?;
+    let mut hasher = FingerprintHasher::default();
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hasher.finish()),
+            count => hasher.update(buffer.get(..count).unwrap_or_default()),
+        }
+    }
+}
+
+fn unusable(path: &str, reason: &str) -> Diagnostic {
+    Diagnostic::new(
+        registry::MAN_001,
+        format!("the published manifest cannot be used: {reason}"),
+    )
+    .in_file(path)
+    .help("restore the file from version control: it records ids and retractions")
+}
+
+/// Takes the retractions of a valid chunks manifest without holding it in memory.
+fn scan_published(at: &std::path::Path, context: &mut Context) -> bool {
+    let Ok(file) = std::fs::File::open(at) else {
+        return false;
+    };
+    let reader = std::io::BufReader::with_capacity(1 << 20, file);
+    let Some(found) = manifest::scan_retractions(reader) else {
+        return false;
+    };
+    context.published.retract(found.source_ids, found.chunk_ids);
+    true
+}
+
+fn take_published(
+    index: usize,
+    bytes: &[u8],
+    published: &mut Published,
+) -> Result<(), Box<kbc_queries::parse::problem::Problem>> {
+    match index {
+        0 => {
+            let manifest = manifest::read_sources(bytes)?;
+            published.sources = manifest
+                .sources
+                .into_iter()
+                .map(|source| Recorded {
+                    id: source.source_id.into(),
+                    path: source.source_path.into(),
+                    sha256: source.source_sha256.into(),
+                    extractor: (source.parser_name.into(), source.parser_version.into()),
+                })
+                .collect();
+        }
+        1 => {
+            let retractions = manifest::read_retractions(bytes)?;
+            published.retract(retractions.source_ids, retractions.chunk_ids);
+        }
+        _ => {
+            let cards = manifest::read_cards(bytes)?;
+            published.retracted_cards = cards.retracted_cards.into_iter().collect();
+            published.dependency_retracted_cards =
+                cards.dependency_retracted_cards.into_iter().collect();
+        }
+    }
+    Ok(())
+}
