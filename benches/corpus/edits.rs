@@ -80,6 +80,7 @@ pub fn pick(files: &[String], number: usize) -> Option<&String> {
 pub fn in_process(root: &Path, count: usize) -> Result<(), Box<dyn Error>> {
     let project = Project::open(root.to_path_buf()).map_err(|error| error.to_string())?;
     let mut session = Session::open(project, Options::default());
+    session.keep();
     session.record();
     let sources = files_below(root, "sources");
     let cards = files_below(root, "cards");

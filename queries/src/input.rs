@@ -129,6 +129,30 @@ pub struct Policy {
     pub fuzzy: bool,
 }
 
+/// The decisions in force. Without any, nothing is authorised and everything is strict: a database
+/// that nobody has told anything fails closed.
+pub fn policy(db: &dyn Db) -> Decisions {
+    match Policy::try_get(db) {
+        Some(policy) => Decisions {
+            profile: policy.profile(db),
+            matrix_usable: policy.matrix_usable(db),
+            fuzzy: policy.fuzzy(db),
+        },
+        None => Decisions::default(),
+    }
+}
+
+/// What [`Policy`] says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Decisions {
+    /// The rules in force.
+    pub profile: Profile,
+    /// Whether there is a source matrix to authorise by.
+    pub matrix_usable: bool,
+    /// Accept small edits outside protected words.
+    pub fuzzy: bool,
+}
+
 /// Names to inputs. It only grows: a name never changes its input.
 #[derive(Default)]
 pub struct Names {

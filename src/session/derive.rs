@@ -135,9 +135,7 @@ impl Session {
                 let report = card_report(db, job.input).clone();
                 let mut citations = Vec::new();
                 if let Ok(card) = derive::card(db, job.input) {
-                    for (index, citation) in (0u32..).zip(&card.parsed.citations) {
-                        // Asked for now, while the parsed card is at hand.
-                        derive::citation(db, job.input, index);
+                    for citation in &card.parsed.citations {
                         let source_id = citation.source_id.as_ref().map(|id| &*id.value);
                         let other = citation
                             .chunk_id
@@ -152,6 +150,10 @@ impl Session {
                 }
                 let stale =
                     circumstances.stale_citations(job, report.reading.as_deref(), &citations);
+                for index in &stale {
+                    // Asked for now, while the parsed card is at hand.
+                    derive::citation(db, job.input, *index);
+                }
                 Parsed {
                     report,
                     citations,

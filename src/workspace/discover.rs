@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::{DirEntry, WalkBuilder};
 
 use kbc_queries::diagnostic::{Diagnostic, registry};
@@ -52,10 +52,41 @@ pub struct Discovery {
 
 /// The globs of a project, compiled.
 pub struct Matcher {
-    collections: Vec<(GlobSet, GlobSet)>,
-    cards: (GlobSet, GlobSet),
+    collections: Vec<Selection>,
+    cards: Selection,
     /// Literal directory prefixes below which something can match.
     prefixes: Vec<String>,
+}
+
+/// Which files belong to one thing: a collection, or the cards.
+#[derive(Clone, Default)]
+struct Selection {
+    /// Directories that the include globs begin with. Comparing them first spares most files of
+    /// the other collections a regular expression.
+    prefixes: Vec<String>,
+    include: GlobSet,
+    exclude: GlobSet,
+}
+
+impl Selection {
+    fn new(include: &[Box<str>], exclude: &[Box<str>]) -> Self {
+        let mut prefixes: Vec<String> = include.iter().map(|glob| literal_prefix(glob)).collect();
+        prefixes.sort();
+        prefixes.dedup();
+        Selection {
+            prefixes,
+            include: set(include),
+            exclude: set(exclude),
+        }
+    }
+
+    fn has(&self, path: &str, candidate: &Candidate<'_>) -> bool {
+        self.prefixes
+            .iter()
+            .any(|prefix| prefix.is_empty() || is_within(path, prefix))
+            && self.include.is_match_candidate(candidate)
+            && !self.exclude.is_match_candidate(candidate)
+    }
 }
 
 /// Compiles a glob the way all of the project's globs are read: `*` stays within a directory.
@@ -103,22 +134,23 @@ impl Matcher {
             collections: settings
                 .collections
                 .iter()
-                .map(|collection| (set(&collection.include), set(&collection.exclude)))
+                .map(|collection| Selection::new(&collection.include, &collection.exclude))
                 .collect(),
-            cards: (set(&settings.cards.include), set(&settings.cards.exclude)),
+            cards: Selection::new(&settings.cards.include, &settings.cards.exclude),
             prefixes,
         }
     }
 
     /// What `path` is to the project, with the other collections that want it too.
     pub fn role(&self, path: &str) -> (Option<Role>, Vec<usize>) {
+        let candidate = Candidate::new(path);
         let mut wanted = Vec::new();
-        for (index, (include, exclude)) in self.collections.iter().enumerate() {
-            if include.is_match(path) && !exclude.is_match(path) {
+        for (index, collection) in self.collections.iter().enumerate() {
+            if collection.has(path, &candidate) {
                 wanted.push(index);
             }
         }
-        if self.cards.0.is_match(path) && !self.cards.1.is_match(path) {
+        if self.cards.has(path, &candidate) {
             // `SKILL.md` files route to cards and are none (contract §1.5).
             if path.rsplit('/').next() == Some("SKILL.md") {
                 return (None, wanted);
@@ -170,7 +202,7 @@ pub fn discover(root: &Path, settings: &Settings, matcher: &Matcher) -> Discover
     // The filter must own what it looks at.
     let prefixes = Matcher {
         collections: Vec::new(),
-        cards: (GlobSet::empty(), GlobSet::empty()),
+        cards: Selection::default(),
         prefixes: matcher.prefixes.clone(),
     };
     let filter = move |entry: &DirEntry| {
