@@ -263,8 +263,9 @@ pub fn derive_card(text: &str) -> CardDerivation {
     }
 }
 
-/// A card's parts.
-#[salsa::tracked(returns(ref))]
+/// A card's parts. A bounded number of them is kept; parsing one again is cheap, and what others
+/// need of it they keep themselves.
+#[salsa::tracked(returns(ref), lru = 1024)]
 pub fn card(db: &dyn Db, file: CardFile) -> Result<CardDerivation, ReadFailure> {
     card_text(db, file).map(|text| derive_card(&text))
 }

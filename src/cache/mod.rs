@@ -12,6 +12,7 @@ pub mod entries;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
@@ -76,13 +77,22 @@ pub fn bucket_of(path: &str) -> u32 {
     hash % BUCKETS
 }
 
+/// A trace to be recorded.
+pub enum Trace {
+    /// As bytes.
+    Bytes(Vec<u8>),
+    /// Variants of a card's verdict, which become bytes only when they are written: a cold run of
+    /// a large deck would hold them all twice.
+    Cards(Vec<Arc<entries::CardEntry>>),
+}
+
 /// Everything a run wants recorded, written in one transaction.
 #[derive(Default)]
 pub struct Changes {
     /// New contents of buckets.
     pub buckets: Vec<(Table, u32, Vec<u8>)>,
     /// New traces.
-    pub traces: Vec<(Fingerprint, Vec<u8>)>,
+    pub traces: Vec<(Fingerprint, Trace)>,
     /// Named values.
     pub values: Vec<(&'static str, Vec<u8>)>,
     /// Files in the project, for the bound on traces.
@@ -196,17 +206,20 @@ impl Cache {
         Ok(Cache { connection })
     }
 
-    /// Sweeps the last state of a table: every bucket's bytes.
-    pub fn buckets(&self, table: Table) -> Result<Vec<(u32, Vec<u8>)>, String> {
+    /// Sweeps the last state of a table: `take` gets every bucket's bytes.
+    pub fn buckets(&self, table: Table, mut take: impl FnMut(&[u8])) -> Result<(), String> {
         let mut statement = self
             .connection
-            .prepare_cached("SELECT bucket, entries FROM state WHERE kind = ?1 ORDER BY bucket")
+            .prepare_cached("SELECT entries FROM state WHERE kind = ?1 ORDER BY bucket")
             .map_err(|error| error.to_string())?;
-        let rows = statement
-            .query_map([table.number()], |row| Ok((row.get(0)?, row.get(1)?)))
+        let mut rows = statement
+            .query([table.number()])
             .map_err(|error| error.to_string())?;
-        rows.collect::<Result<_, _>>()
-            .map_err(|error| error.to_string())
+        while let Some(row) = rows.next().map_err(|error| error.to_string())? {
+            let entries = row.get_ref(0).map_err(|error| error.to_string())?;
+            take(entries.as_blob().map_err(|error| error.to_string())?);
+        }
+        Ok(())
     }
 
     /// A trace, if there is one.
@@ -254,8 +267,11 @@ impl Cache {
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(NotRecorded::of)?;
         let apply = || -> rusqlite::Result<()> {
+            // Counted apart: asking the table for its largest number would walk all of it.
             let run: i64 = transaction.query_row(
-                "SELECT coalesce(max(run), 0) + 1 FROM trace",
+                "INSERT INTO value (name, value) VALUES ('run', 1)
+                 ON CONFLICT (name) DO UPDATE SET value = value + 1
+                 RETURNING value",
                 [],
                 |row| row.get(0),
             )?;
@@ -271,8 +287,17 @@ impl Cache {
                     "INSERT INTO trace (key, run, value) VALUES (?1, ?2, ?3)
                      ON CONFLICT (key) DO UPDATE SET run = excluded.run, value = excluded.value",
                 )?;
-                for (key, bytes) in &changes.traces {
-                    trace.execute(params![&key.0[..], run, bytes])?;
+                for (key, value) in &changes.traces {
+                    match value {
+                        Trace::Bytes(bytes) => {
+                            trace.execute(params![&key.0[..], run, bytes])?;
+                        }
+                        Trace::Cards(variants) => {
+                            if let Some(bytes) = encode(variants) {
+                                trace.execute(params![&key.0[..], run, bytes])?;
+                            }
+                        }
+                    }
                 }
                 let mut value = transaction.prepare_cached(
                     "INSERT INTO value (name, value) VALUES (?1, ?2)

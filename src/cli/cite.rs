@@ -87,6 +87,7 @@ fn run_batch(world: &World, session: &mut Session, batch: &std::path::Path) -> C
     let mut all = true;
     let mut answers = String::new();
     for (number, line) in text
+        .trim_start_matches('\u{feff}')
         .lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
@@ -127,9 +128,31 @@ fn to_json(cited: &Cited) -> Value {
     })
 }
 
+/// A text as a double-quoted YAML scalar. JSON's escapes are YAML's too, but YAML wants more escaped:
+/// characters that do not print.
+fn yaml_string(text: &str) -> String {
+    let json = kbc_queries::commit::canonical::to_string(&Value::String(text.to_owned()));
+    let mut yaml = String::with_capacity(json.len());
+    for c in json.chars() {
+        let unprintable = c.is_control()
+            || crate::render::visible::is_hazard(c)
+            || matches!(
+                c,
+                '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+            );
+        if !unprintable {
+            yaml.push(c);
+        } else if u32::from(c) <= 0xffff {
+            yaml.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            yaml.push_str(&format!("\\U{:08x}", u32::from(c)));
+        }
+    }
+    yaml
+}
+
 fn to_yaml(cited: &Cited) -> String {
-    let quoted =
-        |text: &str| kbc_queries::commit::canonical::to_string(&Value::String(text.to_owned()));
+    let quoted = yaml_string;
     format!(
         "  - source_id: {}\n    chunk_id: {}\n    chunk_hash: {}\n    page_range: [{}, {}]\n    quote: {}",
         quoted(&cited.source_id),

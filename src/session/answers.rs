@@ -17,7 +17,7 @@ use kbc_queries::parse::settings::Tier;
 use kbc_queries::system::{Fingerprint, System};
 
 use crate::cache::entries::{CardEntry, NameKey};
-use crate::cache::{decode, encode};
+use crate::cache::{Trace, decode, encode};
 use crate::workspace::Project;
 use crate::workspace::discover::glob;
 use crate::workspace::stamp::Stamp;
@@ -173,7 +173,7 @@ impl Session {
                 continue;
             };
             if let Some(bytes) = encode(&commitment) {
-                self.traces.push((key, bytes));
+                self.traces.push((key, Trace::Bytes(bytes)));
             }
             known.insert(id, commitment);
         }

@@ -52,11 +52,19 @@ impl Session {
         let wanted = Quote::new(quote);
         let (index, range) = place(&text, &wanted, id)?;
         let chunk = text.chunk(index).ok_or("the source has no chunks")?;
+        let mut pages = text.pages_of(index, range.clone());
+        if range.end > text.chunk_text(index).len()
+            && let Some(document) = text.document()
+            && let Some(there) = text.in_document(index, range)
+        {
+            // It runs on into the next chunk, and may end on a later page.
+            pages.1 = document.page_of(there.end.saturating_sub(1)).max(pages.0);
+        }
         Ok(Cited {
             source_id: id.into(),
             chunk_id: chunk_id(id, chunk.start_page, chunk.ordinal),
             chunk_hash: chunk.hash.to_string(),
-            pages: text.pages_of(index, range),
+            pages,
             quote: quote.to_owned(),
         })
     }
@@ -87,6 +95,13 @@ fn place(text: &SourceText, quote: &Quote<'_>, id: &str) -> Result<(usize, Range
     let found: Vec<(usize, Range<usize>)> = (0..text.chunks().len())
         .filter_map(|index| Some((index, verified(text, quote, index)?)))
         .collect();
+    let found = if found.is_empty() {
+        (0..text.chunks().len())
+            .filter_map(|index| Some((index, running_on(text, quote, index)?)))
+            .collect()
+    } else {
+        found
+    };
     match found.as_slice() {
         [] => Err(absent(text, quote, id)),
         // Neighbours overlap; a place in the overlap is one place.
@@ -109,6 +124,26 @@ fn place(text: &SourceText, quote: &Quote<'_>, id: &str) -> Result<(usize, Range
 fn verified(text: &SourceText, quote: &Quote<'_>, index: usize) -> Option<Range<usize>> {
     let verdict =
         Matcher::new(Passage::whole(text.chunk_text(index))).check(quote, Options::default());
+    if verdict.verified() {
+        verdict.cover()
+    } else {
+        None
+    }
+}
+
+/// The place of a quote that starts in a chunk and ends in the next one.
+fn running_on(text: &SourceText, quote: &Quote<'_>, index: usize) -> Option<Range<usize>> {
+    let first = text.chunk(index)?.start_page;
+    let last = text.chunk(index + 1)?.end_page;
+    let window = text.window(index, [u64::from(first), u64::from(last)])?;
+    let passage = Passage {
+        text: window.text,
+        cited: window.cited,
+        window: window.pages,
+        page_starts: &window.page_starts,
+        title: None,
+    };
+    let verdict = Matcher::new(passage).check(quote, Options::default());
     if verdict.verified() {
         verdict.cover()
     } else {

@@ -8,7 +8,7 @@ use kbc_queries::input::Names;
 use kbc_queries::system::System;
 
 /// Bytes of extracted documents that are kept at hand. Text is read again beyond that.
-const DOCUMENT_BUDGET: usize = 48 << 20;
+const DOCUMENT_BUDGET: usize = 24 << 20;
 
 /// Told the name of every query as it is executed.
 pub type Observer = Arc<dyn Fn(&str) + Send + Sync>;

@@ -10,7 +10,7 @@ use kbc_queries::parse::{manifest, matrix};
 use kbc_queries::system::{Fingerprint, FingerprintHasher, ReadFailure, System};
 
 use crate::cache::entries::FileRecord;
-use crate::cache::{decode, encode};
+use crate::cache::{Trace, decode, encode};
 use crate::publish;
 use crate::workspace::context::{Context, Published, Row};
 use crate::workspace::ids::Recorded;
@@ -190,7 +190,7 @@ impl Session {
         if context.diagnostics.len() == before
             && let Some(bytes) = encode(&context.published)
         {
-            self.traces.push((key, bytes));
+            self.traces.push((key, Trace::Bytes(bytes)));
         }
     }
 

@@ -17,10 +17,10 @@ use kbc_queries::input::{CardFile, SourceFile};
 use kbc_queries::system::Fingerprint;
 use kbc_queries::text::lines::LineIndex;
 
-use crate::cache::encode;
 use crate::cache::entries::{
     CardDetails, CardEntry, CitationEntry, Counts, NameKey, Packed, SourceReport,
 };
+use crate::cache::{Trace, encode};
 
 use super::stale::Circumstances;
 use super::{Database, Session, Touched, keys};
@@ -96,6 +96,8 @@ impl Session {
 
         let started = Instant::now();
         let parsed = self.parse_cards(&jobs);
+        // What is left of the cards in the graph are their citations and reports.
+        salsa::Database::trigger_lru_eviction(&mut self.db);
         self.stats.phase("cards", started);
 
         let started = Instant::now();
@@ -133,7 +135,9 @@ impl Session {
                 let report = card_report(db, job.input).clone();
                 let mut citations = Vec::new();
                 if let Ok(card) = derive::card(db, job.input) {
-                    for citation in &card.parsed.citations {
+                    for (index, citation) in (0u32..).zip(&card.parsed.citations) {
+                        // Asked for now, while the parsed card is at hand.
+                        derive::citation(db, job.input, index);
                         let source_id = citation.source_id.as_ref().map(|id| &*id.value);
                         let other = citation
                             .chunk_id
@@ -245,7 +249,7 @@ impl Session {
 
     fn keep_source(&mut self, path: &Arc<str>, report: SourceReport) {
         if let Some(bytes) = encode(&report) {
-            self.traces.push((report.key, bytes));
+            self.traces.push((report.key, Trace::Bytes(bytes)));
         }
         if let Some(state) = self.sources.get_mut(path) {
             state.report = Some(Arc::new(report));
@@ -262,9 +266,7 @@ impl Session {
                     .filter(|other| other.seal != entry.seal),
             );
             variants.truncate(VARIANTS);
-            if let Some(bytes) = encode(&variants) {
-                self.traces.push((entry.own_key, bytes));
-            }
+            self.traces.push((entry.own_key, Trace::Cards(variants)));
         }
         self.replace_entry(path, entry);
     }

@@ -16,8 +16,8 @@ use kbc_queries::diagnostic::Diagnostic;
 use kbc_queries::input::{CardFile, FileStatus, Recipe, SourceFile};
 use kbc_queries::system::{Fingerprint, ReadFailure};
 
-use crate::cache::Cache;
 use crate::cache::entries::{CardEntry, FileRecord, NameKey, SourceReport};
+use crate::cache::{Cache, Trace};
 use crate::workspace::Project;
 use crate::workspace::context::Context;
 use crate::workspace::disk::Disk;
@@ -202,7 +202,7 @@ pub struct Session {
     /// Made when it is first asked for: a command that asks once and ends needs none.
     pub(crate) citing: Option<Citing>,
     /// New traces of this run.
-    pub(crate) traces: Vec<(Fingerprint, Vec<u8>)>,
+    pub(crate) traces: Vec<(Fingerprint, Trace)>,
     /// New named values of this run.
     pub(crate) values: Vec<(&'static str, Vec<u8>)>,
     /// Buckets that lost a file since they were stored.

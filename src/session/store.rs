@@ -73,30 +73,33 @@ fn rebuilt(reason: &str) -> Diagnostic {
 fn read_state(cache: &Cache) -> Result<(LastState, bool), String> {
     let mut state = LastState::default();
     let mut damaged = false;
-    for entries in load::<StoredSource>(cache, Table::Sources, &mut damaged)? {
-        state.sources.insert(entries.path.clone(), entries);
-    }
-    for entry in load::<StoredCard>(cache, Table::Cards, &mut damaged)? {
+    load(
+        cache,
+        Table::Sources,
+        &mut damaged,
+        |entry: StoredSource| {
+            state.sources.insert(entry.path.clone(), entry);
+        },
+    )?;
+    load(cache, Table::Cards, &mut damaged, |entry: StoredCard| {
         state.cards.insert(entry.path.clone(), entry);
-    }
-    for entry in load::<StoredOther>(cache, Table::Others, &mut damaged)? {
+    })?;
+    load(cache, Table::Others, &mut damaged, |entry: StoredOther| {
         state.others.insert(entry.path.clone(), entry);
-    }
+    })?;
     Ok((state, damaged))
 }
 
-fn load<T: serde::de::DeserializeOwned + Send>(
+fn load<T: serde::de::DeserializeOwned>(
     cache: &Cache,
     table: Table,
     damaged: &mut bool,
-) -> Result<Vec<T>, String> {
-    let decoded: Vec<Option<Vec<T>>> = cache
-        .buckets(table)?
-        .iter()
-        .map(|(_, bytes)| decode(bytes))
-        .collect();
-    *damaged |= decoded.iter().any(Option::is_none);
-    Ok(decoded.into_iter().flatten().flatten().collect())
+    mut take: impl FnMut(T),
+) -> Result<(), String> {
+    cache.buckets(table, |bytes| match decode::<Vec<T>>(bytes) {
+        Some(entries) => entries.into_iter().for_each(&mut take),
+        None => *damaged = true,
+    })
 }
 
 impl Session {

@@ -35,6 +35,7 @@ pub fn kb(folder: &Path, arguments: &[&str]) -> Run {
 }
 
 /// The folder of fixtures.
+#[allow(dead_code, reason = "not every test needs it")]
 pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }

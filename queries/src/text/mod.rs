@@ -3,6 +3,7 @@
 //! Everything here works on strings that are already decoded. Nothing here knows about files, pages
 //! of a PDF or cards; those come in as ranges.
 
+pub mod khms;
 pub mod lines;
 pub mod normalize;
 pub mod offset_map;

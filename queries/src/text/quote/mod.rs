@@ -159,5 +159,23 @@ pub fn find_all_exact_or_normalized(text: &str, quote: &Quote<'_>) -> Vec<Range<
     Matcher::new(Passage::whole(text)).find_all(quote)
 }
 
+/// The word outside `span` that negates or attributes what stands there, within its sentence.
+pub(crate) fn governing_cue(text: &str, span: &Range<usize>) -> Option<String> {
+    match cue::find(text, span)? {
+        Flag::Cue { cue, .. } => Some(cue),
+        _ => None,
+    }
+}
+
+/// The negations and exceptions of a text, in order.
+pub(crate) fn negations_in(text: &str) -> Vec<String> {
+    lexicon::negations(text)
+}
+
+/// Whether inserting these words would change what is said: negations, numbers, modals, amounts.
+pub(crate) fn changes_what_is_said(words: &str) -> bool {
+    lexicon::words(words).any(lexicon::weighs)
+}
+
 #[cfg(test)]
 mod tests;
