@@ -6,7 +6,7 @@
 mod base;
 mod support;
 
-use base::{Base, said};
+use base::{Base, Said, said};
 
 /// Small chunks, so that a page holds several.
 const SMALL: &str = "[[collection]]\nname = \"sources\"\nscope = \"substrate\"\ninclude = [\"sources/**\"]\nchunker = \"window\"\nchunk = { tokens = 30, overlap = 0 }\n";
@@ -104,11 +104,18 @@ fn another_cut_into_chunks_loses_no_quote() {
             ),
         );
         let found = base.said();
+        let (anew, found): (Vec<Said>, Vec<Said>) =
+            found.into_iter().partition(|said| said.code == "SRC-009");
+        assert_eq!(anew.len(), 1, "{tokens}");
         assert!(!found.is_empty(), "{tokens}");
         assert!(found.iter().all(|said| said.fixable), "{tokens}: {found:?}");
+        let [kept, relocated, changed, lost] = base.migration("sources/spec.md");
+        assert_eq!((kept + relocated, changed, lost), (2, 0, 0), "{tokens}");
         base.run(&["fix"], 0);
-        assert_eq!(base.said(), [], "{tokens}");
+        assert_eq!(base.migration("sources/spec.md"), [2, 0, 0, 0], "{tokens}");
         assert_eq!(base.verified(), 2, "{tokens}");
+        base.run(&["build"], 0);
+        assert_eq!(base.said(), [], "{tokens}");
     }
 }
 
@@ -260,4 +267,48 @@ fn a_source_that_is_gone_makes_nothing_right_or_wrong() {
     base.write("sources/spec.md", &text);
     assert_eq!(base.said(), []);
     assert_eq!(base.verified(), 1);
+}
+
+#[test]
+fn a_source_that_is_read_anew_lists_what_became_of_its_citations() {
+    let base = base();
+    let (one, two) = (other(1), other(2));
+    let third = "The root commits to the number of leaves as well as to their texts.";
+    let fourth = "Nobody can prove what the tree does not hold.";
+    base.write(
+        "sources/spec.md",
+        &paragraphs(&[TREES, &one, PROOFS, &two, third, &one, fourth]),
+    );
+    base.write("sources/other.md", &paragraphs(&[FILLING]));
+    for (id, quote) in [("a", TREES), ("b", PROOFS), ("c", third), ("d", fourth)] {
+        base.cite(id, "spec", quote);
+    }
+    // Another version of the extractor read the file, and the text is another now.
+    let manifest = base.read("out/sources_manifest.json");
+    let older = manifest.replace("\"parser_version\":\"", "\"parser_version\":\"0");
+    base.write("out/sources_manifest.json", &older);
+    assert_eq!(base.migration("sources/spec.md"), [4, 0, 0, 0]);
+    assert_eq!(base.migration("sources/other.md"), [0, 0, 0, 0]);
+    base.write(
+        "sources/spec.md",
+        &paragraphs(&[
+            TREES,
+            &one,
+            &third.replace("number", "count"),
+            &two,
+            PROOFS,
+            &one,
+        ]),
+    );
+    assert_eq!(base.migration("sources/spec.md"), [1, 1, 0, 2]);
+    let full = base.kb(&["check"]).stdout;
+    assert!(
+        full.contains("of its 4 citations, 1 kept, 1 relocated, 0 changed, 2 lost"),
+        "{full}"
+    );
+    // The second time it comes from the cache, and is the same.
+    assert_eq!(base.kb(&["check"]).stdout, full);
+    assert_eq!(base.kb(&["check", "--no-cache"]).stdout, full);
+    let counted = base.said();
+    assert!(counted.len() > 3, "{counted:?}");
 }

@@ -1,4 +1,5 @@
 //! A small knowledge base that a test edits and checks.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::path::{Path, PathBuf};
 
@@ -123,6 +124,17 @@ impl Base {
             .collect();
         said.sort();
         said
+    }
+
+    /// What the finding about a source that is read or cut anew counts: kept, relocated, changed, lost.
+    pub fn migration(&self, path: &str) -> [u64; 4] {
+        let lines = self.check();
+        let found: Vec<&Value> = lines
+            .iter()
+            .filter(|line| line["code"] == "CACG-SRC-009" && line["file"] == path)
+            .collect();
+        assert_eq!(found.len(), 1, "{lines:?}");
+        ["kept", "relocated", "changed", "lost"].map(|key| found[0]["data"][key].as_u64().unwrap())
     }
 
     /// How many citations are verified.
