@@ -311,9 +311,13 @@ fn replace(root: &Path, file: &str, before: &str, after: &str) -> Result<(), Str
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs;
+
     use kbc_queries::diagnostic::Edit;
 
-    use super::{apply, diff};
+    use super::{CHANGED, apply, diff, replace};
 
     fn edit(start: usize, end: usize, text: &str) -> Edit {
         Edit {
@@ -345,5 +349,18 @@ mod tests {
             text.ends_with("-a\n+c\n b\n\\ No newline at end of file\n"),
             "{text:?}"
         );
+    }
+
+    #[test]
+    fn a_file_that_changed_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        fs::write(&path, "somebody else's").unwrap();
+        let result = replace(folder.path(), "a.md", "as it was", "as it should be");
+        assert_eq!(result, Err(CHANGED.to_owned()));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "somebody else's");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        replace(folder.path(), "a.md", "somebody else's", "as it should be").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "as it should be");
     }
 }

@@ -427,14 +427,22 @@ pub fn published(session: &Session) -> Published {
         path: source.source_path.into(),
         sha256: source.source_sha256.into(),
         extractor: (source.parser_name.into(), source.parser_version.into()),
+        cut: None,
     };
     let sources = sources_manifest(session).sources;
     let dependency_retracted_cards = cards(session).0.dependency_retracted_cards;
-    Published {
+    let mut published = Published {
         sources: sources.into_iter().map(recorded).collect(),
         dependency_retracted_cards: dependency_retracted_cards.into_iter().collect(),
         ..session.context.published.clone()
-    }
+    };
+    let cuts: HashMap<&str, String> = session
+        .sources
+        .values()
+        .filter_map(|state| Some((&*state.id, session.cut_of(state)?)))
+        .collect();
+    published.record_cuts(|id| cuts.get(id).map(String::as_str));
+    published
 }
 
 /// The index manifest of what is on disk now, without outputs and corpus. `commitment` gives a

@@ -1,5 +1,6 @@
 //! What people decided, read from tracked files: the matrix, and what `out/` records.
 
+use std::collections::HashMap;
 use std::io::Read;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -17,10 +18,11 @@ use crate::workspace::ids::Recorded;
 use crate::workspace::stamp::Stamp;
 use crate::workspace::{MATRIX_LIMIT, place_problems};
 
+use super::migration::cut;
 use super::{OtherState, Session, keys};
 
 /// Version of what is cached of the published manifests.
-const PUBLISHED_VERSION: u32 = 1;
+const PUBLISHED_VERSION: u32 = 2;
 
 impl Session {
     /// A tracked file that is no source and no card: its status, hashed only if its stamp moved.
@@ -136,6 +138,7 @@ impl Session {
             "sources_manifest.json",
             "chunks_manifest.json",
             "cards_manifest.json",
+            publish::LAST,
         ];
         let mut parts: Vec<Vec<u8>> = vec![PUBLISHED_VERSION.to_le_bytes().to_vec()];
         let mut files = Vec::new();
@@ -159,7 +162,7 @@ impl Session {
         let before = context.diagnostics.len();
         for (index, (shown, at, status)) in files.iter().enumerate() {
             // An explicit chunks manifest takes the place of what the project published of sources.
-            if self.has_given_chunks() && index < 2 {
+            if self.has_given_chunks() && index != 2 {
                 continue;
             }
             let bytes = match status {
@@ -258,6 +261,7 @@ fn take_published(
                     path: source.source_path.into(),
                     sha256: source.source_sha256.into(),
                     extractor: (source.parser_name.into(), source.parser_version.into()),
+                    cut: None,
                 })
                 .collect();
         }
@@ -265,12 +269,46 @@ fn take_published(
             let retractions = manifest::read_retractions(bytes)?;
             published.retract(retractions.source_ids, retractions.chunk_ids);
         }
-        _ => {
+        2 => {
             let cards = manifest::read_cards(bytes)?;
             published.retracted_cards = cards.retracted_cards.into_iter().collect();
             published.dependency_retracted_cards =
                 cards.dependency_retracted_cards.into_iter().collect();
         }
+        _ => take_cuts(bytes, published),
     }
     Ok(())
+}
+
+/// Takes how sources were cut from an index manifest. One that cannot be read is the freshness
+/// gate's to report; without it nothing is known of the cuts.
+fn take_cuts(bytes: &[u8], published: &mut Published) {
+    #[derive(serde::Deserialize)]
+    struct Index {
+        collections: Vec<Collection>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Collection {
+        chunk_params: String,
+        documents: Vec<Document>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Document {
+        derivation: String,
+        source_id: String,
+    }
+    let Ok(index) = serde_json::from_slice::<Index>(bytes) else {
+        return;
+    };
+    let cuts: HashMap<&str, String> = index
+        .collections
+        .iter()
+        .flat_map(|collection| {
+            collection.documents.iter().map(|document| {
+                let cut = cut(&document.derivation, &collection.chunk_params);
+                (&*document.source_id, cut)
+            })
+        })
+        .collect();
+    published.record_cuts(|id| cuts.get(id).map(String::as_str));
 }

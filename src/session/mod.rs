@@ -32,6 +32,7 @@ mod derive;
 mod given;
 mod hashing;
 mod keys;
+pub(crate) mod migration;
 mod naming;
 mod recipes;
 mod refresh;

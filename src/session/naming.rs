@@ -7,7 +7,6 @@ use sha2::{Digest as _, Sha256};
 
 use kbc_queries::diagnostic::{Diagnostic, registry};
 use kbc_queries::input::FileStatus;
-use kbc_queries::parse::document::extractor;
 use kbc_queries::system::{Fingerprint, System};
 
 use crate::cache::entries::NameKey;
@@ -72,7 +71,6 @@ impl Session {
         for (state, id) in self.sources.values_mut().zip(ids) {
             state.id = id;
         }
-        self.changed_extractors();
         self.bind_ids();
     }
 
@@ -96,37 +94,6 @@ impl Session {
             self.bindings.insert(
                 NameKey::of(id),
                 keys::binding(path, state, id, &self.context),
-            );
-        }
-    }
-
-    /// Sources whose text was published by another extractor than the one in force.
-    pub(super) fn changed_extractors(&mut self) {
-        self.discovered
-            .retain(|diagnostic| diagnostic.code != registry::SRC_009);
-        for record in &self.context.published.sources {
-            let Some(recipe) = self
-                .sources
-                .get(&record.path)
-                .and_then(|state| state.recipe.as_ref())
-            else {
-                continue;
-            };
-            let now = extractor(recipe.extract.format);
-            let (name, version) = &record.extractor;
-            if **name == *now.name && **version == *now.version {
-                continue;
-            }
-            self.discovered.push(
-                Diagnostic::new(
-                    registry::SRC_009,
-                    format!(
-                        "the text of this source was published by {name} {version}; {} {} reads it now, and may read it differently",
-                        now.name, now.version
-                    ),
-                )
-                .in_file(record.path.clone())
-                .help("look at the findings about its citations, then run `kb build`"),
             );
         }
     }

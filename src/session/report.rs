@@ -78,6 +78,7 @@ impl Session {
                     }
                 }
                 diagnostics.extend(self.graph_diagnostics(None));
+                diagnostics.extend(self.migrations());
             }
             Some(only) => {
                 diagnostics.extend(self.project.diagnostics.iter().cloned());

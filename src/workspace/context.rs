@@ -2,7 +2,7 @@
 //!
 //! Read from tracked files, not from derived state: what people decided survives every build.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,8 @@ pub struct Context {
 pub struct Published {
     /// Sources, by path.
     pub sources: Vec<Recorded>,
+    /// The ways in which they were cut into chunks, in the order of the sources.
+    pub cuts: Vec<Arc<str>>,
     /// Retracted sources.
     pub retracted_sources: BTreeSet<Arc<str>>,
     /// Retracted chunks, by source.
@@ -56,6 +58,26 @@ pub struct Published {
 }
 
 impl Published {
+    /// How a source was cut.
+    pub fn cut(&self, record: &Recorded) -> Option<&str> {
+        let cut = self.cuts.get(usize::try_from(record.cut?).ok()?)?;
+        Some(cut)
+    }
+
+    /// Records how sources were cut; `cut` gives it by the source's id.
+    pub fn record_cuts<'a>(&mut self, mut cut: impl FnMut(&str) -> Option<&'a str>) {
+        let mut known: HashMap<&'a str, u32> = HashMap::new();
+        self.cuts.clear();
+        for record in &mut self.sources {
+            record.cut = cut(&record.id).map(|cut| {
+                *known.entry(cut).or_insert_with(|| {
+                    self.cuts.push(cut.into());
+                    u32::try_from(self.cuts.len() - 1).unwrap_or(u32::MAX)
+                })
+            });
+        }
+    }
+
     /// Puts these retractions (ids of sources and of chunks, sorted) in the place of all others.
     pub fn retract(&mut self, source_ids: Vec<String>, chunk_ids: Vec<String>) {
         self.retracted_sources = source_ids.into_iter().map(Arc::from).collect();

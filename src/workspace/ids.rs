@@ -29,6 +29,8 @@ pub struct Recorded {
     pub sha256: Arc<str>,
     /// Name and version of what extracted its text.
     pub extractor: (Arc<str>, Arc<str>),
+    /// How it was cut: a place in [`Published::cuts`](super::context::Published::cuts).
+    pub cut: Option<u32>,
 }
 
 /// The ids of `candidates` (in order of their paths), and what is wrong with them.
@@ -179,6 +181,7 @@ mod tests {
             .iter()
             .map(|(id, path, sha)| Recorded {
                 extractor: ("".into(), "".into()),
+                cut: None,
                 id: (*id).into(),
                 path: (*path).into(),
                 sha256: (*sha).into(),

@@ -113,10 +113,12 @@ fallback = "pdftotext""#,
 encoding = "windows-1252""#,
     }
     SRC_009 = "CACG-SRC-009", Warning, Finding, Active => {
-        title: "extractor changed",
-        explanation: "The published manifests were made by another version of the program that extracts text, so the \
-            text of this source may differ although the file does not. Citations of it may have to be \
-            anchored again. Build once more and look at what changed.",
+        title: "source is read or cut in another way",
+        explanation: "The published manifests were made by another version of the extractor or the chunker, or with other \
+            chunk sizes, so the text or the chunks of this source may differ although the file does not. The \
+            message counts what became of its citations: kept (the quote stands in the cited chunk), relocated \
+            (it stands in another one), changed (only something close to it stands there) and lost. Look at \
+            the findings about those, run `kb fix`, and build once more.",
         language: "json",
         failing: r#"{"parser_version":"3","source_id":"spec"}   // this kb has 4"#,
         corrected: r#"{"parser_version":"4","source_id":"spec"}"#,
