@@ -11,6 +11,7 @@ use kbc_queries::parse::settings::Profile;
 use crate::session::{Options, Report, Session};
 use crate::workspace::discover::{Matcher, Role, relative};
 
+use super::baseline::{self, Baseline};
 use super::output::{self, FormatArguments};
 use super::{CommandResult, Failure, Outcome, World};
 
@@ -43,6 +44,12 @@ pub struct Arguments {
     /// Accept small edits outside protected words, as `fuzzy`
     #[arg(long)]
     fuzzy: bool,
+    /// Hide the findings that this file lists; they verify nothing
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// List all findings of today in this file, for --baseline
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "paths"])]
+    write_baseline: Option<PathBuf>,
     /// Resolve against this chunks manifest instead of the project's sources
     #[arg(long, value_name = "FILE")]
     chunks_manifest: Option<PathBuf>,
@@ -78,6 +85,10 @@ enum Deny {
 /// Runs the command.
 pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let mut project = world.project()?;
+    let baseline = match &arguments.baseline {
+        Some(path) => Some(Baseline::read(&world.current.join(path), path)?),
+        None => None,
+    };
     // Without a project around them, explicit manifests are the card-graph contract's way to run.
     let alone = project.settings_text.is_none() && arguments.chunks_manifest.is_some();
     if alone {
@@ -122,6 +133,12 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let mut session = Session::open(project, options);
     let mut report = session.report();
     session.record();
+    if let Some(path) = &arguments.write_baseline {
+        baseline::write(world, &session, &mut report, path)?;
+    }
+    if let Some(baseline) = &baseline {
+        baseline.hide(&session, &mut report);
+    }
     report.diagnostics.splice(0..0, session.notice());
     let empty = Session::is_vacuous(&report);
     output::print(world, &session, &report, arguments.format.format())?;
@@ -129,6 +146,10 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         output::print_stats(&session, &session.stats);
     }
     session.leave();
+    if arguments.write_baseline.is_some() {
+        // What was found is what was asked for.
+        return Ok(Outcome::Fine);
+    }
     conclude(
         &report,
         empty,

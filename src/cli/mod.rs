@@ -12,6 +12,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::session::Options;
 use crate::workspace::Project;
 
+mod baseline;
 mod build;
 mod check;
 mod cite;

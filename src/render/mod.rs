@@ -106,6 +106,14 @@ pub fn render(
     }
 }
 
+/// Puts a report into the order in which it is shown, and gives the fingerprints of its diagnostics.
+pub fn identify(report: &mut Report, sources: &dyn SourceProvider) -> Vec<String> {
+    report
+        .diagnostics
+        .sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    Findings::new(report, sources).fingerprints()
+}
+
 /// A report in the order in which it is shown, one group per file.
 struct Findings<'a> {
     files: Vec<FileFindings<'a>>,

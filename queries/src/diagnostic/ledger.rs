@@ -38,6 +38,14 @@ pub struct Ledger {
     pub errors: u64,
     /// Diagnostics of severity warning.
     pub warnings: u64,
+    /// Diagnostics that a baseline hides. They count as neither errors nor warnings; the citations
+    /// behind them stay in their classes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Ledger {
@@ -61,7 +69,7 @@ impl Ledger {
 
     /// Adds the counts of another ledger, for instance of another card.
     pub fn merge(&mut self, other: &Ledger) {
-        let pairs: [(&mut u64, u64); 12] = [
+        let pairs: [(&mut u64, u64); 13] = [
             (&mut self.cards, other.cards),
             (&mut self.citations, other.citations),
             (&mut self.exact, other.exact),
@@ -74,6 +82,7 @@ impl Ledger {
             (&mut self.skipped, other.skipped),
             (&mut self.errors, other.errors),
             (&mut self.warnings, other.warnings),
+            (&mut self.hidden, other.hidden),
         ];
         for (mine, theirs) in pairs {
             *mine = mine.saturating_add(theirs);
@@ -146,7 +155,11 @@ impl fmt::Display for Ledger {
             self.skipped,
             Counted(self.errors, "error"),
             Counted(self.warnings, "warning")
-        )
+        )?;
+        if self.hidden > 0 {
+            write!(f, ", {} hidden by the baseline", self.hidden)?;
+        }
+        Ok(())
     }
 }
 
@@ -195,7 +208,23 @@ mod tests {
             skipped,
             errors,
             warnings,
+            hidden: 0,
         }
+    }
+
+    #[test]
+    fn what_a_baseline_hides_is_said_and_only_then() {
+        let mut ledger = ledger([1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]);
+        let keys = |ledger: &Ledger| serde_json::to_value(ledger).unwrap();
+        assert!(keys(&ledger).get("hidden").is_none());
+        ledger.hidden = 2;
+        assert!(
+            ledger
+                .to_string()
+                .ends_with("0 errors, 0 warnings, 2 hidden by the baseline")
+        );
+        assert_eq!(keys(&ledger)["hidden"], 2);
+        assert!(ledger.is_balanced());
     }
 
     #[test]
