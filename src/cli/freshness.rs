@@ -60,10 +60,14 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         .any(|diagnostic| diagnostic.severity == Severity::Error);
     if arguments.format.is_for_people() {
         output::print_findings(world, &session, &report, arguments.format.format())?;
-        super::write_out(if red {
-            "RED: index stale, rebuild required (kb build)"
-        } else {
-            "GREEN: the published set is the one these inputs give"
+        let missing = report
+            .diagnostics
+            .iter()
+            .any(|diagnostic| diagnostic.code == registry::FRESH_002);
+        super::write_out(match (red, missing) {
+            (true, true) => "RED: nothing usable is published yet, build required (kb build)",
+            (true, false) => "RED: index stale, rebuild required (kb build)",
+            (false, _) => "GREEN: the published set is the one these inputs give",
         })?;
     } else {
         output::print(world, &session, &report, arguments.format.format())?;

@@ -134,8 +134,16 @@ fn empty_box(heading: &str, label: Option<&str>, options: &RenderOptions) -> Str
         characters.hbar,
         characters.vbar_break,
     );
-    let label = label.map_or_else(String::new, |label| format!("   {side} {}\n", line(label)));
-    format!("   {top}{bar}[{heading}]\n{label}   {bottom}{bar}{bar}{bar}{bar}\n")
+    match label {
+        Some(label) => {
+            let label = line(label);
+            format!(
+                "   {top}{bar}[{heading}]\n   {side} {label}\n   {bottom}{bar}{bar}{bar}{bar}\n"
+            )
+        }
+        // Nothing is in the box, so it needs no walls.
+        None => format!("   {bar}{bar}[{heading}]\n"),
+    }
 }
 
 /// ANSI colours, where they are wanted.
