@@ -1,5 +1,7 @@
 //! What is stored of each file.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +26,28 @@ impl NameKey {
         let mut half = [0; 16];
         half.copy_from_slice(&hash[..16]);
         NameKey(half)
+    }
+}
+
+/// A map by [`NameKey`]. The key is a hash already, so eight bytes of it place it.
+pub type ByName<V> = HashMap<NameKey, V, BuildHasherDefault<NameHasher>>;
+
+/// See [`ByName`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NameHasher(u64);
+
+impl Hasher for NameHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        // The array's bytes come in one piece; a length, if one comes too, changes nothing.
+        if let Some(bytes) = bytes.first_chunk::<8>() {
+            self.0 ^= u64::from_le_bytes(*bytes);
+        }
+    }
+
+    fn write_usize(&mut self, _length: usize) {}
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 

@@ -1,15 +1,15 @@
 //! The reverse index: source to the cards that cite it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::cache::entries::{CardEntry, NameKey};
+use crate::cache::entries::{ByName, CardEntry, NameKey};
 
 use super::{Pending, Session};
 
 /// Source id to cards.
 #[derive(Default)]
-pub(crate) struct Citing(HashMap<NameKey, BTreeSet<Arc<str>>>);
+pub(crate) struct Citing(ByName<BTreeSet<Arc<str>>>);
 
 impl Citing {
     /// Adds a card's citations.

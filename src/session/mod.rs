@@ -16,7 +16,7 @@ use kbc_queries::diagnostic::Diagnostic;
 use kbc_queries::input::{CardFile, FileStatus, Recipe, SourceFile};
 use kbc_queries::system::{Fingerprint, ReadFailure};
 
-use crate::cache::entries::{CardEntry, FileRecord, NameKey, SourceReport};
+use crate::cache::entries::{ByName, CardEntry, FileRecord, NameKey, SourceReport};
 use crate::cache::{Cache, Trace};
 use crate::workspace::Project;
 use crate::workspace::context::Context;
@@ -192,9 +192,9 @@ pub struct Session {
     pub(crate) others: BTreeMap<Arc<str>, OtherState>,
     pub(crate) context: Context,
     /// Source id → fingerprint of what it leads to. Ids that are not here lead nowhere.
-    pub(crate) bindings: HashMap<NameKey, Fingerprint>,
+    pub(crate) bindings: ByName<Fingerprint>,
     /// The same by the id's key.
-    pub(crate) by_name: HashMap<NameKey, Arc<str>>,
+    pub(crate) by_name: ByName<Arc<str>>,
     /// Source id → its file.
     pub(crate) by_id: HashMap<Arc<str>, Arc<str>>,
     /// A recorded source's file is gone, so that its id is free for a file with its bytes.

@@ -10,6 +10,7 @@ use kbc_queries::diagnostic::{Diagnostic, registry};
 use kbc_queries::parse::settings::parse_sidecar;
 use kbc_queries::system::System;
 
+use crate::cache::entries::ByName;
 use crate::cache::{Table, bucket_of};
 use crate::workspace::context::Context;
 use crate::workspace::discover::{Discovery, Matcher, Role, discover, glob};
@@ -65,11 +66,11 @@ impl Session {
             cards: BTreeMap::new(),
             others: BTreeMap::new(),
             context: Context::default(),
-            bindings: HashMap::new(),
+            bindings: ByName::default(),
             by_id: HashMap::new(),
             lost_sources: false,
             citing: None,
-            by_name: HashMap::new(),
+            by_name: ByName::default(),
             traces: Vec::new(),
             values: Vec::new(),
             lost: BTreeSet::new(),

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use kbc_queries::system::Fingerprint;
 
 use crate::cache::decode;
-use crate::cache::entries::{CardDetails, CardEntry, NameKey, SourceReport};
+use crate::cache::entries::{ByName, CardDetails, CardEntry, NameKey, SourceReport};
 use crate::workspace::context::Context;
 
 use super::{Session, SourceState, keys};
 
 /// What verdicts depend on besides their cards: where names lead, and the matrix.
 pub(super) struct Circumstances<'a> {
-    pub(super) bindings: &'a std::collections::HashMap<NameKey, Fingerprint>,
+    pub(super) bindings: &'a ByName<Fingerprint>,
     pub(super) context: &'a Context,
 }
 
