@@ -19,6 +19,7 @@ mod cite;
 mod clean;
 mod completions;
 mod config;
+mod coverage;
 mod explain;
 mod fix;
 mod freshness;
@@ -85,6 +86,7 @@ enum Command {
     Check(check::Arguments),
     Fix(fix::Arguments),
     Cite(cite::Arguments),
+    Coverage(coverage::Arguments),
     Freshness(freshness::Arguments),
     Quote(quote::Arguments),
     Root(root::Arguments),
@@ -234,6 +236,7 @@ pub fn main() -> ExitCode {
         Command::VerifyProof(arguments) => prove::verify(&world, &arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Config(arguments) => config::run(&world, &arguments),
+        Command::Coverage(arguments) => coverage::run(&world, &arguments),
         Command::Cite(arguments) => cite::run(&world, &arguments),
         Command::Clean(arguments) => clean::run(&world, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),

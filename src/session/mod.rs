@@ -26,6 +26,7 @@ mod answers;
 mod bind;
 mod cite;
 mod citing;
+pub mod coverage;
 pub mod database;
 mod decisions;
 mod derive;

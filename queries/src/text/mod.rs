@@ -8,6 +8,7 @@ pub mod lines;
 pub mod normalize;
 pub mod offset_map;
 pub mod quote;
+pub mod sentences;
 
 mod canonical;
 
