@@ -179,7 +179,8 @@ fn card_coverage(
     let text = String::from_utf8_lossy(&bytes);
     let parsed = derive_card(&text).parsed;
     let mut cites = Vec::new();
-    for (citation, known) in parsed.citations.iter().zip(&entry.citations) {
+    let known = entry.details.unpack()?.citations;
+    for (citation, known) in parsed.citations.iter().zip(&known) {
         let (Outcome::Verified(class), Some(complete)) = (known.outcome, citation.complete())
         else {
             continue;
