@@ -129,28 +129,21 @@ pub struct Policy {
     pub fuzzy: bool,
 }
 
-/// The decisions in force. Without any, nothing is authorised and everything is strict: a database
-/// that nobody has told anything fails closed.
-pub fn policy(db: &dyn Db) -> Decisions {
-    match Policy::try_get(db) {
-        Some(policy) => Decisions {
-            profile: policy.profile(db),
-            matrix_usable: policy.matrix_usable(db),
-            fuzzy: policy.fuzzy(db),
-        },
-        None => Decisions::default(),
-    }
+/// The rules in force. A database that nobody has told anything fails closed: everything is
+/// strict, and nothing is authorised. One function for each decision, so that a query depends on
+/// no other.
+pub fn profile(db: &dyn Db) -> Profile {
+    Policy::try_get(db).map_or(Profile::Strict, |policy| policy.profile(db))
 }
 
-/// What [`Policy`] says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Decisions {
-    /// The rules in force.
-    pub profile: Profile,
-    /// Whether there is a source matrix to authorise by.
-    pub matrix_usable: bool,
-    /// Accept small edits outside protected words.
-    pub fuzzy: bool,
+/// Whether there is a source matrix to authorise by; see [`profile`].
+pub fn matrix_usable(db: &dyn Db) -> bool {
+    Policy::try_get(db).is_some_and(|policy| policy.matrix_usable(db))
+}
+
+/// Whether small edits outside protected words are accepted; see [`profile`].
+pub fn accepts_fuzzy(db: &dyn Db) -> bool {
+    Policy::try_get(db).is_some_and(|policy| policy.fuzzy(db))
 }
 
 /// Names to inputs. It only grows: a name never changes its input.

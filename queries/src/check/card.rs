@@ -9,7 +9,7 @@ use crate::check::advice;
 use crate::check::finding::{Finding, RelativeEdit, RelativeFix};
 use crate::derive;
 use crate::diagnostic::{Applicability, registry};
-use crate::input::{CardFile, Profile, policy};
+use crate::input::{CardFile, Profile, profile};
 use crate::parse::card::ParsedCard;
 use crate::parse::problem::Problem;
 use crate::system::ReadFailure;
@@ -81,7 +81,7 @@ pub fn card_report(db: &dyn Db, file: CardFile) -> CardReport {
         Err(failure) => unreadable(failure),
         Ok(card) => {
             let parsed = &card.parsed;
-            let mut findings: Vec<Finding> = match policy(db).profile {
+            let mut findings: Vec<Finding> = match profile(db) {
                 // The contract knows no citation that is still to be pinned.
                 Profile::Cacg => parsed.problems.iter().map(from_problem).collect(),
                 Profile::Strict => parsed.problems_besides_pins().map(from_problem).collect(),

@@ -17,7 +17,7 @@ use crate::check::quote::{Standing, check_standing, pin_fix, relocation_fix};
 use crate::derive::{self, CitedChunk, SourceFailure};
 use crate::diagnostic::{Severity, registry};
 use crate::documents::LoadError;
-use crate::input::{CardFile, SourceFile, policy};
+use crate::input::{CardFile, SourceFile, matrix_usable};
 use crate::parse::card::{self, Citation, PinPlace, ScalarStyle};
 use crate::resolve::{Resolution, resolve};
 use crate::text::quote::Quote;
@@ -110,7 +110,7 @@ fn check(db: &dyn Db, file: CardFile, index: u32, citation: &Citation) -> Citati
         .any(|finding| finding.severity == Severity::Error);
     report.outcome = match standing {
         // Without a matrix nothing says that the reading may use the source.
-        Standing::Verified(_) if !failed && !policy(db).matrix_usable => Outcome::Unverifiable,
+        Standing::Verified(_) if !failed && !matrix_usable(db) => Outcome::Unverifiable,
         Standing::Verified(class) if !failed && citation.sound => Outcome::Verified(class),
         Standing::Unverifiable => Outcome::Unverifiable,
         _ => Outcome::Failed,
@@ -259,7 +259,7 @@ fn retraction(db: &dyn Db, fields: &Fields<'_>) -> Vec<Finding> {
 }
 
 fn authorisation(db: &dyn Db, file: CardFile, fields: &Fields<'_>) -> Option<Finding> {
-    if !policy(db).matrix_usable {
+    if !matrix_usable(db) {
         // Said once, of the matrix; the citation's own outcome fails closed in the session.
         return None;
     }

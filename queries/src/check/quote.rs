@@ -10,7 +10,7 @@ use crate::check::rewrite;
 use crate::chunk::chunk_id;
 use crate::derive::{self, CitedChunk};
 use crate::diagnostic::{Applicability, Related, Severity, registry};
-use crate::input::{Profile, SourceFile, policy};
+use crate::input::{Profile, SourceFile, accepts_fuzzy, profile};
 use crate::text::quote::{
     Flag, MatchClass, Options, Passage, Quote, Verdict, check_quote, find_all_exact_or_normalized,
 };
@@ -48,10 +48,9 @@ pub(crate) fn pin_fix(title: &str, edits: Vec<(Range<usize>, String)>) -> Relati
 }
 
 pub(crate) fn options(db: &dyn Db) -> Options {
-    let policy = policy(db);
     Options {
-        profile: policy.profile.into(),
-        fuzzy: policy.fuzzy,
+        profile: profile(db).into(),
+        fuzzy: accepts_fuzzy(db),
     }
 }
 

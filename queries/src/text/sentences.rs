@@ -121,7 +121,11 @@ fn marker_len(line: &str) -> usize {
 }
 
 fn split(body: &str, range: Range<usize>) -> Vec<Range<usize>> {
-    let text = body.get(range.clone()).unwrap_or_default();
+    // Within a paragraph a line's end is a space; the rule of UAX #29 would end the sentence there.
+    let text = body
+        .get(range.clone())
+        .unwrap_or_default()
+        .replace(['\n', '\r'], " ");
     text.split_sentence_bound_indices()
         .filter(|(_, sentence)| sentence.chars().any(char::is_alphabetic))
         .map(|(at, sentence)| {

@@ -115,7 +115,7 @@ fn codes_are_found_in_full_and_short_in_any_case() {
 fn the_registry_has_every_code_of_the_contract_and_ours() {
     let families: &[(&str, u32, u32)] = &[
         ("FM", 1, 8),
-        ("CITE", 1, 7),
+        ("CITE", 1, 8),
         ("HASH", 1, 3),
         ("IDX", 4, 8),
         ("IDX-CACHE", 1, 1),

@@ -68,9 +68,13 @@ fn in_order(mut marks: Vec<Mark>) -> Vec<Mark> {
 /// The marks of a quote in which bars and marks of quoted lines have lost the lines they stood on.
 pub(super) fn marks_off_lines(text: &str) -> Vec<Mark> {
     let mut marks = marks(text);
-    for word in text.split_whitespace() {
+    // At an end of the quote nothing tells the mark of a line from a comparison that was cut off.
+    let mut words = text.split_whitespace().peekable();
+    let mut first = true;
+    while let Some(word) = words.next() {
         let is_row = word.contains('|') && word.bytes().all(|byte| b"|-:".contains(&byte));
-        if is_row || word == ">" {
+        let at_an_end = std::mem::take(&mut first) || words.peek().is_none();
+        if is_row || word == ">" && !at_an_end {
             let start = word.as_ptr() as usize - text.as_ptr() as usize;
             marks.push((start..start + word.len(), Stand::Bar));
         }
