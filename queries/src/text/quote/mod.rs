@@ -18,6 +18,7 @@ mod boundary;
 mod chars;
 mod check;
 mod cue;
+mod damage;
 mod elide;
 mod evidence;
 mod fold;

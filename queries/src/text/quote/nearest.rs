@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::chars;
+use super::damage;
 use super::fold::Folded;
 use super::lexicon;
 use super::tokens::{Sort, Token, tokens};
@@ -314,12 +315,40 @@ fn describe(differences: &[Difference<'_>]) -> String {
     if differences.is_empty() {
         return "differs in white space or markup".to_owned();
     }
-    negation(differences)
+    damage(differences)
+        .or_else(|| negation(differences))
         .or_else(|| number(differences))
         .or_else(|| sign(differences))
         .or_else(|| case(differences))
         .or_else(|| word(differences))
         .unwrap_or_else(|| punctuation(differences))
+}
+
+/// Only if all differences in words are of that kind: otherwise something else decides.
+fn damage(differences: &[Difference<'_>]) -> Option<String> {
+    let mut first = None;
+    for difference in differences {
+        let word = match difference.quote.as_slice() {
+            [(token, word)] if token.sort == Sort::Word => word,
+            _ => return None,
+        };
+        let pieces: Vec<damage::Piece<'_>> = difference
+            .source
+            .iter()
+            .map(|(token, text)| damage::Piece {
+                text,
+                items: &token.items,
+            })
+            .collect();
+        if !damage::is_damaged(word, &pieces) {
+            return None;
+        }
+        first.get_or_insert((word, joined(&difference.source)));
+    }
+    let (word, there) = first?;
+    Some(format!(
+        "meets damaged text in the source: \"{there}\" where the quote has \"{word}\""
+    ))
 }
 
 fn negation(differences: &[Difference<'_>]) -> Option<String> {

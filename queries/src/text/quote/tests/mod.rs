@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::single_range_in_vec_init)] // A match has one span more often than not.
 
+mod field_reports;
 mod foldings;
 mod pairs;
 mod properties;

@@ -576,10 +576,7 @@ fn hostile_texts_cost_linear_time() {
 #[test]
 fn a_comparison_cut_off_at_an_end_is_no_mark_of_a_quoted_line() {
     let source = "It holds while the rate a < b stays under the bound.";
-    for quote in [
-        "It holds while the rate a >",
-        "> b stays under the bound.",
-    ] {
+    for quote in ["It holds while the rate a >", "> b stays under the bound."] {
         let verdict = check_quote(
             &Passage::whole(source),
             &Quote::new(quote),
