@@ -86,10 +86,7 @@ fn a_card_hash_that_was_right_stays_right_and_a_stale_one_stale() {
     let card = base.read("cards/a.md");
     let hash = derive_card(&card).hash.unwrap().to_string();
     let stale = "ab".repeat(32);
-    base.write(
-        "cards/right.md",
-        &with_hash(&card, &hash).replace("id: a\n", "id: a\n"),
-    );
+    base.write("cards/right.md", &with_hash(&card, &hash));
     base.write(
         "cards/stale.md",
         &with_hash(&card.replace("id: a\n", "id: b\n"), &stale),

@@ -169,12 +169,15 @@ impl Session {
     }
 }
 
+/// A citation that counts, with the id of the source it cites.
+type CiteOf = (Box<str>, Cite);
+
 /// A card's sentences, and its citations that count, by source.
 fn card_coverage(
     disk: &Disk,
     path: &Arc<str>,
     entry: &CardEntry,
-) -> Option<(CardCoverage, Vec<(Box<str>, Cite)>)> {
+) -> Option<(CardCoverage, Vec<CiteOf>)> {
     let bytes = disk.read(path, kbc_queries::CARD_LIMIT).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let parsed = derive_card(&text).parsed;

@@ -121,12 +121,6 @@ impl Session {
         changed
     }
 
-    /// The cards without a valid entry, after asking the trace store.
-    #[allow(
-        clippy::type_complexity,
-        reason = "a list of the parts of a job before it has an input"
-    )]
-
     fn parse_cards(&self, jobs: &[Job]) -> Vec<Parsed> {
         let circumstances = self.circumstances();
         jobs.par_iter()

@@ -58,6 +58,8 @@ impl Circumstances<'_> {
 }
 
 impl Session {
+    /// The cards without a valid entry, after asking the trace store: path, key, and what the last
+    /// verdict under other circumstances left to take over.
     pub(super) fn stale_cards(
         &mut self,
         among: Option<&BTreeSet<Arc<str>>>,
