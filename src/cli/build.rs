@@ -12,7 +12,7 @@ use crate::session::{Options, Report, Session};
 
 use super::check::RunArguments;
 use super::output::{self, FormatArguments};
-use super::{CommandResult, Outcome, World};
+use super::{CommandResult, Failure, Outcome, World};
 
 /// Compile everything: verify all cards and publish manifests, summaries and commitments in out/
 ///
@@ -26,6 +26,9 @@ pub struct Arguments {
     /// Write nothing; fail when out/ is not what the inputs give
     #[arg(long)]
     locked: bool,
+    /// Publish also when there is nothing to compile
+    #[arg(long)]
+    allow_empty: bool,
     #[command(flatten)]
     format: FormatArguments,
     #[command(flatten)]
@@ -84,6 +87,15 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         ..world.options()
     };
     let mut session = Session::open(project, options);
+    let empty = session.stats.sources == 0 && session.stats.cards == 0;
+    if empty && session.is_new() && !arguments.allow_empty {
+        // An empty set published by mistake would be taken for a small one.
+        return Err(Failure(
+            "there is nothing to compile: no file matches the collections or the cards of the \
+             project; look at `kb config`, start with `kb init`, or pass --allow-empty"
+                .to_owned(),
+        ));
+    }
     let mut report = session.report();
     let blocked = extra
         .iter()

@@ -238,6 +238,12 @@ impl Session {
         None
     }
 
+    /// Whether nothing was ever published here, nothing is wrong with the tree, and so an empty
+    /// project is one that is not where it was looked for.
+    pub fn is_new(&self) -> bool {
+        self.context.published.sources.is_empty() && !self.incomplete && self.discovered.is_empty()
+    }
+
     /// How the session works.
     pub fn options(&self) -> &Options {
         &self.options
