@@ -69,7 +69,8 @@ struct Global {
     color: Color,
     /// Worker threads [default: one per core]
     #[arg(long, global = true, value_name = "N", help_heading = "Global options")]
-    threads: Option<usize>,
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -214,7 +215,7 @@ pub fn main() -> ExitCode {
     };
     if let Some(threads) = cli.global.threads
         && let Err(error) = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
+            .num_threads(usize::from(threads))
             .build_global()
     {
         return fail(&Failure(format!("cannot start {threads} threads: {error}")));

@@ -9,6 +9,7 @@ use globset::GlobMatcher;
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
+use kbc_queries::CARD_LIMIT;
 use kbc_queries::commit::hash::Digest;
 use kbc_queries::derive;
 use kbc_queries::diagnostic::{Diagnostic, registry};
@@ -87,13 +88,19 @@ impl Session {
             .filter_map(|(path, state)| Some((path.clone(), wanted(&state.file)?)))
             .collect();
         let disk = &self.disk;
-        let hash = |(path, fingerprint): &(Arc<str>, Fingerprint)| -> Option<[u8; 32]> {
+        let hash = |path: &Arc<str>, fingerprint: &Fingerprint, limit: u64| -> Option<[u8; 32]> {
             let bytes = disk.read(path, limit).ok()?;
             // A file that changed since it was looked at is left to the next look.
             (Fingerprint::of(&bytes) == *fingerprint).then(|| Sha256::digest(&bytes).into())
         };
-        let source_hashes: Vec<Option<[u8; 32]>> = sources.par_iter().map(hash).collect();
-        let card_hashes: Vec<Option<[u8; 32]>> = cards.par_iter().map(hash).collect();
+        let source_hashes: Vec<Option<[u8; 32]>> = sources
+            .par_iter()
+            .map(|(path, print)| hash(path, print, limit))
+            .collect();
+        let card_hashes: Vec<Option<[u8; 32]>> = cards
+            .par_iter()
+            .map(|(path, print)| hash(path, print, CARD_LIMIT))
+            .collect();
         for ((path, _), digest) in sources.iter().zip(source_hashes) {
             if let Some(state) = self.sources.get_mut(path) {
                 state.file.sha256 = digest;

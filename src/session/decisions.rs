@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use kbc_queries::diagnostic::{Diagnostic, registry};
-use kbc_queries::input::FileStatus;
+use kbc_queries::input::{FileStatus, Profile};
 use kbc_queries::parse::{manifest, matrix};
 use kbc_queries::system::{Fingerprint, FingerprintHasher, ReadFailure, System};
 
@@ -108,6 +108,11 @@ impl Session {
                 context
                     .diagnostics
                     .extend(place_problems(path, &text, &matrix.duplicates));
+                // A reading that is listed twice may use either list; which was meant, nobody
+                // knows. The contract takes the last one.
+                if !matrix.duplicates.is_empty() && context.profile == Profile::Strict {
+                    return;
+                }
                 context.matrix = Some(
                     matrix
                         .readings()

@@ -137,6 +137,7 @@ pub(super) fn known(
     stamp: Option<Stamp>,
     stored: Option<&FileRecord>,
     paranoid: bool,
+    limit: u64,
 ) -> (FileRecord, bool) {
     let Some(stamp) = stamp else {
         let file = FileRecord {
@@ -147,7 +148,18 @@ pub(super) fn known(
         return (file.clone(), stored != Some(&file));
     };
     match stored {
-        Some(stored) if !paranoid && stored.stamp == Some(stamp) => (stored.clone(), false),
+        // Whether a file is too large depends on the limit of today, not on that of the last look.
+        Some(stored)
+            if !paranoid
+                && stored.stamp == Some(stamp)
+                && stamp.size <= limit
+                && !matches!(
+                    stored.status,
+                    FileStatus::Failed(ReadFailure::TooLarge { .. })
+                ) =>
+        {
+            (stored.clone(), false)
+        }
         // Its last status is kept as a guess until it is hashed; `stamp: None` says so.
         Some(stored) => (
             FileRecord {

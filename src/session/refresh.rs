@@ -174,6 +174,7 @@ impl Session {
             .collect();
         let mut recipes = Recipes::default();
         let paranoid = self.options.paranoid;
+        let limit = self.project.settings.limits.bytes;
         let mut sources = Vec::new();
         let mut cards = Vec::new();
         let others: BTreeMap<Arc<str>, OtherState> = last
@@ -188,8 +189,12 @@ impl Session {
             match found.role {
                 Role::Source(collection) => {
                     let stored = last.sources.remove(&found.path);
-                    let (file, dirty) =
-                        known(found.stamp, stored.as_ref().map(|s| &s.file), paranoid);
+                    let (file, dirty) = known(
+                        found.stamp,
+                        stored.as_ref().map(|s| &s.file),
+                        paranoid,
+                        limit,
+                    );
                     let (recipe, recipe_key) = recipes.get(&self.project, collection, &found.path);
                     let title = self
                         .project
@@ -216,8 +221,12 @@ impl Session {
                 }
                 Role::Card => {
                     let stored = last.cards.remove(&found.path);
-                    let (file, dirty) =
-                        known(found.stamp, stored.as_ref().map(|s| &s.file), paranoid);
+                    let (file, dirty) = known(
+                        found.stamp,
+                        stored.as_ref().map(|s| &s.file),
+                        paranoid,
+                        CARD_LIMIT,
+                    );
                     let folder_reading = readings
                         .iter()
                         .rev()

@@ -49,6 +49,13 @@ impl Disk {
 impl System for Disk {
     fn read(&self, path: &str, limit: u64) -> Result<Arc<[u8]>, ReadFailure> {
         let full = self.locate(path);
+        // Opening a pipe would wait for somebody to write into it.
+        if !std::fs::metadata(&full)
+            .map_err(|error| failure(&error))?
+            .is_file()
+        {
+            return Err(ReadFailure::NotAFile);
+        }
         let mut file = File::open(&full).map_err(|error| failure(&error))?;
         self.files_opened.fetch_add(1, Ordering::Relaxed);
         let metadata = file.metadata().map_err(|error| failure(&error))?;

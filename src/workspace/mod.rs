@@ -117,6 +117,7 @@ impl Project {
             project.settings_text = Some(text.into());
         }
         project.confine();
+        project.keep_out_apart();
         project.unsupported();
         Ok(project)
     }
@@ -175,6 +176,40 @@ impl Project {
                     *value = trimmed.into();
                 }
             }
+        }
+    }
+
+    /// What is published must not lie where inputs or derived state are: the walk leaves `out`
+    /// alone, and `kb clean` deletes `.kb/`.
+    fn keep_out_apart(&mut self) {
+        let out = self.settings.out.to_string();
+        let first = out.split('/').next().unwrap_or_default();
+        let inputs = self
+            .settings
+            .collections
+            .iter()
+            .flat_map(|collection| &collection.include)
+            .chain(&self.settings.cards.include)
+            .map(|glob| discover::literal_prefix(glob));
+        let covers = |prefix: &str| {
+            !prefix.is_empty() && (prefix == out || prefix.starts_with(&format!("{out}/")))
+        };
+        let taken = matches!(first, ".kb" | ".git" | SETTINGS_FILE)
+            || *self.settings.matrix == *out
+            || inputs.into_iter().any(|prefix| covers(&prefix));
+        if taken {
+            let default = Settings::default().out;
+            self.diagnostics.push(
+                Diagnostic::new(
+                    registry::CFG_005,
+                    format!(
+                        "`out = \"{out}\"` is where sources, cards or derived state lie; `{default}` is used"
+                    ),
+                )
+                .in_file(SETTINGS_FILE)
+                .help("publish into a folder of its own"),
+            );
+            self.settings.out = default;
         }
     }
 

@@ -263,7 +263,21 @@ fn authorisation(db: &dyn Db, file: CardFile, fields: &Fields<'_>) -> Option<Fin
         // Said once, of the matrix; the citation's own outcome fails closed in the session.
         return None;
     }
-    let reading = derive::reading(db, file).as_ref()?;
+    let Some(reading) = derive::reading(db, file) else {
+        return Some(
+            Finding::new(
+                registry::AUTH_001,
+                fields.at.source_id.clone(),
+                "the card has no reading, so nothing says which sources it may use",
+            )
+            .contract(format!(
+                "citations[{}]: the card has no reading",
+                fields.index
+            ))
+            .label("may this card cite it?")
+            .help("give the card a `reading_id` that the source matrix names"),
+        );
+    };
     let row = db.names().reading(db, reading);
     match row.allowed(db) {
         None => Some(
