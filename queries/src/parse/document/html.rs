@@ -134,6 +134,8 @@ struct Writer<'s> {
     /// Name of the dropped element that is open, and how many of that name.
     skipping: Option<(Vec<u8>, u32)>,
     in_head: bool,
+    /// Inside a raised or lowered element.
+    script: Option<Script>,
     in_title: bool,
     /// Open `pre` elements; the first line feed after the tag is no text.
     preformatted: u32,
@@ -171,6 +173,7 @@ impl<'s> Writer<'s> {
             separator: Separator::None,
             space_at: None,
             skipping: None,
+            script: None,
             in_head: false,
             in_title: false,
             preformatted: 0,
@@ -229,6 +232,9 @@ impl<'s> Writer<'s> {
         if is_counted(name) {
             self.depth += 1;
             self.too_deep |= self.depth > self.depth_limit;
+        }
+        if let Some(script) = Script::of(name) {
+            self.script = Some(script);
         }
         match role {
             Role::Drop => self.skipping = Some((name.to_vec(), 1)),
@@ -302,6 +308,9 @@ impl<'s> Writer<'s> {
         let role = role(name);
         if is_counted(name) {
             self.depth = self.depth.saturating_sub(1);
+        }
+        if Script::of(name).is_some() {
+            self.script = None;
         }
         match role {
             Role::Head => self.in_head = false,
@@ -384,7 +393,7 @@ impl<'s> Writer<'s> {
             if plain > 0
                 && let (Some(words), Some(tail)) = (rest.get(..plain), rest.get(plain..))
             {
-                self.words(words, at, None);
+                self.plain_words(words, at);
                 rest = tail;
                 at += plain;
                 continue;
@@ -416,6 +425,35 @@ impl<'s> Writer<'s> {
             );
             rest = rest.get(length..).unwrap_or_default();
             at += if same { length } else { 0 };
+        }
+    }
+
+    /// Text as it stands in the source. Raised and lowered digits and signs become the characters
+    /// that Unicode has for them: without that, ten squared would read as one hundred and two.
+    fn plain_words(&mut self, words: &str, at: usize) {
+        let script = self.script.filter(|script| {
+            !self.text.ends_with('[')
+                && words
+                    .trim()
+                    .chars()
+                    .all(|character| script.form(character).is_some())
+        });
+        let Some(script) = script else {
+            self.words(words, at, None);
+            return;
+        };
+        for (offset, character) in words.char_indices() {
+            let length = character.len_utf8();
+            match script.form(character) {
+                Some(form) => {
+                    let mut buffer = [0; 4];
+                    self.words(form.encode_utf8(&mut buffer), at + offset, Some(length));
+                }
+                None => {
+                    let word = words.get(offset..offset + length).unwrap_or_default();
+                    self.words(word, at + offset, None);
+                }
+            }
         }
     }
 
@@ -564,3 +602,32 @@ impl Callback<Infallible, usize> for &mut Writer<'_> {
 
 #[cfg(test)]
 mod tests;
+
+/// Which way an element moves its text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Script {
+    Raised,
+    Lowered,
+}
+
+impl Script {
+    fn of(name: &[u8]) -> Option<Self> {
+        match name {
+            b"sup" => Some(Script::Raised),
+            b"sub" => Some(Script::Lowered),
+            _ => None,
+        }
+    }
+
+    /// The raised or lowered form of a digit or sign; letters have none that a reader would miss.
+    fn form(self, character: char) -> Option<char> {
+        let forms = match self {
+            Script::Raised => "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾",
+            Script::Lowered => "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎",
+        };
+        let place = "0123456789+-−=()"
+            .chars()
+            .position(|plain| plain == character)?;
+        forms.chars().nth(place)
+    }
+}

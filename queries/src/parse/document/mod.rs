@@ -426,7 +426,7 @@ pub fn extractor(format: Format) -> Extractor {
         },
         Format::Html => Extractor {
             name: "kbc-html",
-            version: "1",
+            version: "2",
         },
         Format::Csv => Extractor {
             name: "kbc-csv",

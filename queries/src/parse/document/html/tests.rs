@@ -204,3 +204,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn raised_and_lowered_digits_are_no_plain_digits() {
+    for (html, text) in [
+        ("<p>10<sup>2</sup> and 10<sup>-3</sup></p>", "10² and 10⁻³"),
+        ("<p>CO<sub>2</sub> rose</p>", "CO₂ rose"),
+        ("<p>the 1<sup>st</sup> of May</p>", "the 1st of May"),
+        ("<p>said so<sup>[1]</sup>.</p>", "said so[1]."),
+        (
+            "<p>said so<sup>[<a href='#n'>1</a>]</sup>.</p>",
+            "said so[1].",
+        ),
+    ] {
+        let document =
+            super::super::extract(html.as_bytes(), &ExtractOptions::new(Format::Html)).unwrap();
+        assert_eq!(&*document.text, text, "{html}");
+    }
+}
