@@ -106,10 +106,13 @@ fn harmless(
             && text.chars().skip(1).all(|c| !c.is_uppercase())
             && lexicon::negations(text).is_empty()
     };
+    // A letter with a diacritic is protected: to lose or change one is no slip of the pen.
+    let marked = |text: &str| text.chars().filter(|c| !c.is_ascii()).collect::<String>();
     let fine = sorts == (Sort::Word, Sort::Word)
         && ordinary(&word)
         && ordinary(&other)
         && word.chars().next() == other.chars().next()
+        && marked(&word) == marked(&other)
         && strsim::osa_distance(&word, &other) == 1;
     fine.then_some((word, other))
 }

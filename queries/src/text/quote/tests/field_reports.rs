@@ -210,6 +210,65 @@ fn r7_boundaries_and_signs() {
 }
 
 #[test]
+fn r7_a_sign_that_begins_or_ends_a_quote_is_no_markup() {
+    check_all(&[
+        (
+            "of 5 mm of rain fell there",
+            "> 5 mm of rain fell there",
+            false,
+        ),
+        (
+            "of < 5 mm of rain fell there",
+            "> 5 mm of rain fell there",
+            false,
+        ),
+        (
+            "of x mm of rain fell there",
+            "> x mm of rain fell there",
+            false,
+        ),
+        (
+            "of < x mm of rain fell there",
+            "> x mm of rain fell there",
+            false,
+        ),
+        (
+            "of 5 degrees it was said there",
+            "- 5 degrees it was said",
+            false,
+        ),
+        (
+            "of 5 points it was said there",
+            "+ 5 points it was said",
+            false,
+        ),
+        ("alpha beta gamma < 5", "alpha beta gamma >", false),
+        ("alpha beta gamma\n>²", "alpha beta gamma >", false),
+        (
+            "It rose in May. Then it was 5 degrees in all.",
+            "It rose in May ... - 5 degrees in all.",
+            false,
+        ),
+        // As marks of Markdown they are looked through.
+        (
+            "Before.\n\n> quoted text goes\n> on in line two",
+            "> quoted text goes > on in line two",
+            true,
+        ),
+        (
+            "Before.\n\n- an item of the list\n  goes on",
+            "- an item of the list goes on",
+            true,
+        ),
+        (
+            "Before.\n\n- 5 points of it were\n  kept",
+            "- 5 points of it were kept",
+            true,
+        ),
+    ]);
+}
+
+#[test]
 fn r12_empty_quotes_and_inline_tags() {
     for quote in [
         "",
