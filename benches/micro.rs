@@ -205,6 +205,43 @@ mod quotes {
         text
     }
 
+    /// 10 MB that come near the quote again and again: at most 200 ms.
+    #[divan::bench(sample_count = 10)]
+    fn hostile(bencher: Bencher<'_, '_>) {
+        let text = "the old mill stands beside the river and its wheel turned ".repeat(173_000);
+        let quote = "the old mill stands beside the river and its wheel turns";
+        bencher.counter(BytesCount::of_str(&text)).bench_local(|| {
+            check_quote(
+                &Passage::whole(black_box(&text)),
+                &Quote::new(black_box(quote)),
+                Options::default(),
+            )
+        });
+    }
+
+    /// A small edit in a chunk of 2 KB: at most 5 ms.
+    #[divan::bench]
+    fn fuzzy(bencher: Bencher<'_, '_>) {
+        let mut text = passage();
+        let at = text.find("The old mill").unwrap_or(0).min(1_000);
+        let from = text.floor_char_boundary(at);
+        text.drain(..from);
+        text.truncate(text.floor_char_boundary(2_000));
+        let options = Options {
+            fuzzy: true,
+            ..Options::default()
+        };
+        let quote =
+            "The old mill stands besides the river, and its wheel turns at the turn of the tide.";
+        bencher.counter(BytesCount::of_str(&text)).bench_local(|| {
+            check_quote(
+                &Passage::whole(black_box(&text)),
+                &Quote::new(quote),
+                options,
+            )
+        });
+    }
+
     const NORMALIZED: &str = "The old mill stands beside the river, and its wheel turns";
     const EXACT: &str = "beside the river, and its wheel turns at the turn of the tide.";
     const ABSENT: &str = "beside the river, and its wheel turned at the turn of the tide.";
