@@ -18,9 +18,10 @@ use crate::text::canonical;
 
 /// What an element is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub(super) enum Kind {
     /// The character `ch`.
-    Char,
+    Char = 0,
     /// `s` or `f`: the first letter of U+FB05, whose `ſ` was read both ways.
     LongS,
     /// White space between words.
@@ -37,20 +38,11 @@ pub(super) enum Kind {
     ScriptEnd,
 }
 
-/// One element.
+/// One element. A large source has many millions of them, so it is packed into 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
-    /// The character, for [`Kind::Char`]; otherwise a stand-in for messages.
-    pub ch: char,
-    pub kind: Kind,
-    /// Whether it may also be read as nothing.
-    pub may_vanish: bool,
-    /// For a soft hyphen: white space before or after it in the text. For a character: any case will do.
-    pub space_before: bool,
-    pub space_after: bool,
-    /// For white space: whether a bar between cells, or the mark of a quoted line, was in it.
-    pub bar: bool,
-    pub any_case: bool,
+    /// The character in the low 21 bits, the kind in the next three, then one bit for each [`Trait`].
+    head: u32,
     /// Bytes of the text.
     pub start: u32,
     pub end: u32,
@@ -60,14 +52,104 @@ pub(super) struct Item {
     pub before: Foldings,
 }
 
+/// What an element is besides its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+enum Trait {
+    MayVanish = 1 << 24,
+    SpaceBefore = 1 << 25,
+    SpaceAfter = 1 << 26,
+    Bar = 1 << 27,
+    AnyCase = 1 << 28,
+}
+
+const CHAR_BITS: u32 = (1 << 21) - 1;
+const KIND_SHIFT: u32 = 21;
+
 impl Item {
+    /// An element that is nothing but its character. Texts beyond 4 GiB are not folded.
+    fn new(ch: char, kind: Kind, range: Range<usize>, folds: Foldings) -> Self {
+        Item {
+            head: ch as u32 | (kind as u32) << KIND_SHIFT,
+            start: u32::try_from(range.start).unwrap_or(u32::MAX),
+            end: u32::try_from(range.end).unwrap_or(u32::MAX),
+            folds,
+            before: Foldings::NONE,
+        }
+    }
+
+    /// Makes it another character and kind; all else stays.
+    fn set(&mut self, ch: char, kind: Kind) {
+        let all = CHAR_BITS | 7 << KIND_SHIFT;
+        self.head = self.head & !all | ch as u32 | (kind as u32) << KIND_SHIFT;
+    }
+
+    fn having(mut self, quality: Trait, yes: bool) -> Self {
+        if yes {
+            self.head |= quality as u32;
+        }
+        self
+    }
+
+    fn has(&self, quality: Trait) -> bool {
+        self.head & quality as u32 != 0
+    }
+
+    /// The character, for [`Kind::Char`]; otherwise a stand-in for messages.
+    pub fn ch(&self) -> char {
+        char::from_u32(self.head & CHAR_BITS).unwrap_or(char::REPLACEMENT_CHARACTER)
+    }
+
+    pub fn kind(&self) -> Kind {
+        match self.head >> KIND_SHIFT & 7 {
+            0 => Kind::Char,
+            1 => Kind::LongS,
+            2 => Kind::Space,
+            3 => Kind::SoftSpace,
+            4 => Kind::SoftHyphen,
+            5 => Kind::Superscript,
+            6 => Kind::Subscript,
+            _ => Kind::ScriptEnd,
+        }
+    }
+
+    /// The character, if it is one of ASCII of which nothing else is to be said.
+    pub fn ascii(&self) -> Option<u8> {
+        u8::try_from(self.head).ok().filter(u8::is_ascii)
+    }
+
+    /// Whether it may also be read as nothing.
+    pub fn may_vanish(&self) -> bool {
+        self.has(Trait::MayVanish)
+    }
+
+    /// For a soft hyphen: whether white space stands before it in the text.
+    pub fn space_before(&self) -> bool {
+        self.has(Trait::SpaceBefore)
+    }
+
+    /// For a soft hyphen: whether white space stands after it in the text.
+    pub fn space_after(&self) -> bool {
+        self.has(Trait::SpaceAfter)
+    }
+
+    /// For white space: whether a bar between cells, or the mark of a quoted line, was in it.
+    pub fn bar(&self) -> bool {
+        self.has(Trait::Bar)
+    }
+
+    /// For a character: whether any case will do.
+    pub fn any_case(&self) -> bool {
+        self.has(Trait::AnyCase)
+    }
+
     pub fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
     /// The character of an element that both sides must have.
     pub fn char(&self) -> Option<char> {
-        matches!(self.kind, Kind::Char | Kind::LongS).then_some(self.ch)
+        matches!(self.kind(), Kind::Char | Kind::LongS).then(|| self.ch())
     }
 }
 
@@ -238,11 +320,11 @@ impl Builder<'_> {
                 && self
                     .items
                     .last()
-                    .is_none_or(|item| item.kind == Kind::Space || self.gap.is_some())
+                    .is_none_or(|item| item.kind() == Kind::Space || self.gap.is_some())
             {
                 self.character(letter, at..at + len, Foldings::of(Folding::Initial), None);
                 if let Some(item) = self.items.last_mut() {
-                    item.any_case = true;
+                    *item = item.having(Trait::AnyCase, true);
                 }
                 at += len;
                 continue;
@@ -298,7 +380,7 @@ impl Builder<'_> {
                 if self.gap.is_some() {
                     self.flush_gap(char::from(*byte));
                 }
-                self.push(plain(
+                self.push(Item::new(
                     char::from(*byte),
                     Kind::Char,
                     start..start + 1,
@@ -346,12 +428,10 @@ impl Builder<'_> {
         };
         self.script = None;
         let before = std::mem::take(&mut self.before);
-        self.items.push(Item {
-            may_vanish: kind == Kind::SoftSpace,
-            bar,
-            before,
-            ..plain(' ', kind, gap, folds)
-        });
+        let item = Item::new(' ', kind, gap, folds)
+            .having(Trait::MayVanish, kind == Kind::SoftSpace)
+            .having(Trait::Bar, bar);
+        self.items.push(Item { before, ..item });
     }
 
     fn push(&mut self, item: Item) {
@@ -403,17 +483,13 @@ impl Builder<'_> {
             }
             return Some(first.len_utf8());
         }
-        self.push(Item {
-            may_vanish: !number,
-            space_before,
-            space_after: breaks,
-            ..plain(
-                '-',
-                Kind::SoftHyphen,
-                range.clone(),
-                Foldings::of(Folding::Hyphenation),
-            )
-        });
+        let folds = Foldings::of(Folding::Hyphenation);
+        self.push(
+            Item::new('-', Kind::SoftHyphen, range.clone(), folds)
+                .having(Trait::MayVanish, !number)
+                .having(Trait::SpaceBefore, space_before)
+                .having(Trait::SpaceAfter, breaks),
+        );
         Some(range.len())
     }
 
@@ -437,7 +513,7 @@ impl Builder<'_> {
             return None;
         }
         self.flush_gap('-');
-        self.push(plain(
+        self.push(Item::new(
             '-',
             Kind::Char,
             at..at + run,
@@ -463,7 +539,7 @@ impl Builder<'_> {
         }
         let dot = c == '·' && self.is_decimal_dot(&range);
         let mut one =
-            |c: char, folds: Foldings| self.push(plain(c, Kind::Char, range.clone(), folds));
+            |c: char, folds: Foldings| self.push(Item::new(c, Kind::Char, range.clone(), folds));
         match c {
             ' '..='~' => one(c, folds),
             '‘' | '’' | '‚' | '‛' | '′' | '´' | 'ʼ' | '‹' | '›' | '\u{5f3}' => {
@@ -494,7 +570,7 @@ impl Builder<'_> {
                 if c == '\u{fb05}' {
                     let first = self.items.len().wrapping_sub(2);
                     if let Some(item) = self.items.get_mut(first) {
-                        item.kind = Kind::LongS;
+                        item.set(item.ch(), Kind::LongS);
                     }
                 }
             }
@@ -504,9 +580,9 @@ impl Builder<'_> {
                     // A half-width voicing mark joins the Kana before it.
                     if matches!(narrow, '\u{3099}' | '\u{309a}')
                         && let Some(last) = self.items.last_mut()
-                        && let Some(voiced) = unicode_normalization::char::compose(last.ch, narrow)
+                        && let Some(voiced) = unicode_normalization::char::compose(last.ch(), narrow)
                     {
-                        last.ch = voiced;
+                        last.set(voiced, last.kind());
                         last.end = u32::try_from(range.end).unwrap_or(u32::MAX);
                         last.folds = last.folds.with(Folding::Width);
                         continue;
@@ -517,7 +593,7 @@ impl Builder<'_> {
                         _ => (narrow, folds),
                     };
                     let folds = folds.with(Folding::Width);
-                    self.push(plain(c, Kind::Char, range.clone(), folds));
+                    self.push(Item::new(c, Kind::Char, range.clone(), folds));
                 }
             }
             _ => one(c, folds),
@@ -530,7 +606,7 @@ impl Builder<'_> {
         let number = |c: char| chars::is_digit(c);
         if was.is_some() && script.is_none() {
             if number(c) {
-                self.push(plain(
+                self.push(Item::new(
                     '^',
                     Kind::ScriptEnd,
                     at..at,
@@ -544,7 +620,7 @@ impl Builder<'_> {
         };
         // After a digit, or the `e` of a power of ten, a plain digit or plus would be another number.
         let mut last = self.items.iter().rev().filter_map(Item::char);
-        let behind_number = match self.items.last().map(|item| item.kind) {
+        let behind_number = match self.items.last().map(|item| item.kind()) {
             Some(Kind::Char) => match last.next() {
                 Some('e' | 'E') => last.next().is_some_and(number),
                 Some('.' | ',') => true,
@@ -559,21 +635,21 @@ impl Builder<'_> {
         } else {
             Kind::Subscript
         };
-        self.push(Item {
-            may_vanish,
-            ..plain('^', kind, at..at, Foldings::of(Folding::Script))
-        });
+        self.push(
+            Item::new('^', kind, at..at, Foldings::of(Folding::Script))
+                .having(Trait::MayVanish, may_vanish),
+        );
     }
 
     /// Whether the middle dot at `range` stands between the digits of one decimal number.
     fn is_decimal_dot(&self, range: &Range<usize>) -> bool {
         let mut back = self.items.iter().rev();
         let adjacent = back.next().is_some_and(|item| {
-            item.kind == Kind::Char && item.ch.is_ascii_digit() && item.end as usize == range.start
+            item.kind() == Kind::Char && item.ch().is_ascii_digit() && item.end as usize == range.start
         });
         let chained = back
-            .find(|item| !(item.kind == Kind::Char && item.ch.is_ascii_digit()))
-            .is_some_and(|item| item.kind == Kind::Char && matches!(item.ch, '.' | '·'));
+            .find(|item| !(item.kind() == Kind::Char && item.ch().is_ascii_digit()))
+            .is_some_and(|item| item.kind() == Kind::Char && matches!(item.ch(), '.' | '·'));
         let Some(rest) = self.text.get(range.end..) else {
             return false;
         };
@@ -585,22 +661,5 @@ impl Builder<'_> {
             && next.is_some_and(|c| c == '^' || c == '<' || script_char(c).is_some());
         let goes_on = matches!(next, Some('·' | '.')) && second.is_some_and(|c| c.is_ascii_digit());
         adjacent && !chained && digits > 0 && !power && !goes_on
-    }
-}
-
-fn plain(ch: char, kind: Kind, range: Range<usize>, folds: Foldings) -> Item {
-    Item {
-        ch,
-        kind,
-        may_vanish: false,
-        space_before: false,
-        space_after: false,
-        bar: false,
-        any_case: false,
-        // Texts beyond 4 GiB are not folded.
-        start: u32::try_from(range.start).unwrap_or(u32::MAX),
-        end: u32::try_from(range.end).unwrap_or(u32::MAX),
-        folds,
-        before: Foldings::NONE,
     }
 }

@@ -51,10 +51,10 @@ fn markers(folded: &Folded<'_>) -> Vec<Group> {
     let mut found: Vec<Group> = Vec::new();
     let mut at = 1;
     while let Some(item) = folded.items.get(at) {
-        let items = match (item.kind, item.ch) {
-            (Kind::Char, '[') => bracketed(folded, at, found.last()),
-            (Kind::Superscript, _) => superscript(folded, at),
-            (Kind::Char, '1'..='9') => glued(folded, at),
+        let items = match item.ascii() {
+            Some(b'[') => bracketed(folded, at, found.last()),
+            Some(b'1'..=b'9') => glued(folded, at),
+            None if item.kind() == Kind::Superscript => superscript(folded, at),
             _ => None,
         };
         let Some(items) = items else {
@@ -86,8 +86,9 @@ fn bracketed(folded: &Folded<'_>, at: usize, last: Option<&Group>) -> Option<Ran
     let close = window
         .iter()
         .take(LONGEST_MARKER)
-        .position(|item| item.char() == Some(']'))?;
-    let inner: String = window.iter().take(close).map(|item| item.ch).collect();
+        .position(|item| matches!(item.char(), Some(']' | '[')))
+        .filter(|&close| window.get(close).and_then(Item::char) == Some(']'))?;
+    let inner: String = window.iter().take(close).map(|item| item.ch()).collect();
     if !is_marker_text(&inner) {
         return None;
     }
@@ -96,7 +97,7 @@ fn bracketed(folded: &Folded<'_>, at: usize, last: Option<&Group>) -> Option<Ran
     if folded
         .items
         .get(before)
-        .is_some_and(|item| item.kind == Kind::Superscript)
+        .is_some_and(|item| item.kind() == Kind::Superscript)
     {
         start = before;
         before = before.checked_sub(1)?;
@@ -104,18 +105,18 @@ fn bracketed(folded: &Folded<'_>, at: usize, last: Option<&Group>) -> Option<Ran
     let item = folded.items.get(before)?;
     if last.is_some_and(|group| group.items.end == start) {
         // A chain of markers.
-    } else if item.kind == Kind::Space {
+    } else if item.kind() == Kind::Space {
         start = before;
         if lexicon::introduces_value(&word_before(folded, before)) {
             return None;
         }
-    } else if item.ch.is_alphabetic() {
+    } else if item.ch().is_alphabetic() {
         // `values[3]` may be an element of an array, but a short name surely is.
-        if !chars::is_spaceless(item.ch) && word_before(folded, start).chars().count() < 3 {
+        if !chars::is_spaceless(item.ch()) && word_before(folded, start).chars().count() < 3 {
             return None;
         }
     } else if !matches!(
-        item.ch,
+        item.ch(),
         '.' | ',' | ';' | ':' | ')' | '"' | '\'' | '!' | '?' | '。' | '，' | '、'
     ) {
         return None;
@@ -124,7 +125,7 @@ fn bracketed(folded: &Folded<'_>, at: usize, last: Option<&Group>) -> Option<Ran
     if folded
         .items
         .get(end)
-        .is_some_and(|item| item.kind == Kind::ScriptEnd)
+        .is_some_and(|item| item.kind() == Kind::ScriptEnd)
     {
         end += 1;
     }
@@ -187,9 +188,9 @@ fn superscript(folded: &Folded<'_>, at: usize) -> Option<Range<usize>> {
     let len = run
         .iter()
         .take(LONGEST_MARKER)
-        .take_while(|item| item.kind == Kind::Char && item.folds.contains(Folding::Script))
+        .take_while(|item| item.kind() == Kind::Char && item.folds.contains(Folding::Script))
         .count();
-    let inner: String = run.iter().take(len).map(|item| item.ch).collect();
+    let inner: String = run.iter().take(len).map(|item| item.ch()).collect();
     if inner.is_empty()
         || !inner
             .split([',', '-'])
@@ -209,7 +210,7 @@ fn superscript(folded: &Folded<'_>, at: usize) -> Option<Range<usize>> {
         + len
         + usize::from(
             run.get(len)
-                .is_some_and(|item| item.kind == Kind::ScriptEnd),
+                .is_some_and(|item| item.kind() == Kind::ScriptEnd),
         );
     let after_word = last.is_lowercase() && {
         let word = word_before(folded, before + 1);
@@ -236,18 +237,18 @@ fn glued(folded: &Folded<'_>, at: usize) -> Option<Range<usize>> {
         .get(at..)?
         .iter()
         .take(4)
-        .take_while(|item| item.kind == Kind::Char && item.ch.is_ascii_digit())
+        .take_while(|item| item.kind() == Kind::Char && item.ch().is_ascii_digit())
         .count();
     let end = at + digits;
     let apart = match folded.items.get(end) {
         None => true,
         Some(item) => {
-            item.kind == Kind::Space
-                || matches!(item.ch, '.' | ',' | ';' | ')')
+            item.kind() == Kind::Space
+                || matches!(item.ch(), '.' | ',' | ';' | ')')
                     && folded
                         .items
                         .get(end + 1)
-                        .is_none_or(|next| next.kind == Kind::Space)
+                        .is_none_or(|next| next.kind() == Kind::Space)
         }
     };
     let word = word_before(folded, at);
@@ -267,7 +268,7 @@ fn word_before(folded: &Folded<'_>, index: usize) -> String {
         .iter()
         .rev()
         // A hyphen at a line end is inside the word.
-        .filter(|item| !(item.may_vanish && item.char().is_none() && item.kind != Kind::SoftSpace))
+        .filter(|item| !(item.may_vanish() && item.char().is_none() && item.kind() != Kind::SoftSpace))
         .take(40)
         .map_while(|item| {
             item.char()
@@ -337,7 +338,7 @@ fn cover(folded: &Folded<'_>, range: Range<usize>) -> Group {
 }
 
 fn is_gap(item: &Item) -> bool {
-    matches!(item.kind, Kind::Space | Kind::SoftSpace)
+    matches!(item.kind(), Kind::Space | Kind::SoftSpace)
 }
 
 /// Byte ranges of the paragraphs of `text`, without the white space around them.

@@ -29,6 +29,7 @@ mod markup;
 mod nearest;
 mod places;
 mod script;
+mod skeleton;
 mod tokens;
 mod variants;
 mod verdict;

@@ -5,6 +5,7 @@
 //! a difference to an unrelated sentence explains nothing.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
 use super::chars;
@@ -37,18 +38,12 @@ pub(super) fn align(
     quote: &Folded<'_>,
     within: &Range<usize>,
 ) -> Option<Alignment> {
-    let mut quote_tokens = tokens(quote);
-    quote_tokens.truncate(MOST_TOKENS);
-    let source_tokens = tokens(source);
-    let from = source_tokens.partition_point(|token| token.span(source).start < within.start);
-    let to = source_tokens.partition_point(|token| token.span(source).start < within.end);
-    let reachable = source_tokens.get(from..to)?;
-    let start = vote(&quote_tokens, reachable)?;
-    let first = (start + from as i64 - SLACK as i64).max(from as i64) as usize;
-    let last = usize::try_from(start + from as i64 + (quote_tokens.len() + SLACK) as i64)
-        .ok()?
-        .min(source_tokens.len());
-    let window: Vec<Token> = source_tokens.get(first..last)?.to_vec();
+    let quote_tokens: Vec<Token> = tokens(quote, 0).take(MOST_TOKENS).collect();
+    let survey = Survey::new(source, &quote_tokens, within);
+    let start = vote(&quote_tokens, &survey.places)?;
+    let first = (start - SLACK as i64).max(survey.from as i64) as usize;
+    let last = usize::try_from(start + (quote_tokens.len() + SLACK) as i64).ok()?;
+    let window = survey.window(source, first..last);
     let pairs = common(&quote_tokens, &window);
     let words = |token: &&Token| token.sort != Sort::Sign;
     let all = quote_tokens.iter().filter(words).count();
@@ -72,21 +67,88 @@ pub(super) fn align(
     })
 }
 
-/// The token of the passage on which the first token of the quote would lie.
-fn vote(quote: &[Token], source: &[Token]) -> Option<i64> {
-    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (at, token) in source.iter().enumerate() {
-        if token.sort != Sort::Sign {
-            let list = places.entry(token.loose).or_default();
-            if list.len() <= RARE {
+/// Where the words of a quote stand in a passage, by their numbers among its tokens.
+struct Survey {
+    /// The first few places of each word of the quote; one more than [`RARE`] for a common word.
+    places: HashMap<u64, Vec<usize>, BuildHasherDefault<Hashed>>,
+    /// The first token that counts.
+    from: usize,
+    /// The elements with which every so many tokens begin. To keep all tokens of a large passage would
+    /// cost more than to cut a few of them again.
+    posts: Vec<usize>,
+}
+
+/// How many tokens lie between two posts.
+const BETWEEN_POSTS: usize = 1024;
+
+impl Survey {
+    /// Looks through the tokens of `source` that begin in the bytes `within`.
+    fn new(source: &Folded<'_>, quote: &[Token], within: &Range<usize>) -> Self {
+        let wanted = quote.iter().filter(|token| token.sort != Sort::Sign);
+        let mut survey = Survey {
+            places: wanted.map(|token| (token.loose, Vec::new())).collect(),
+            from: 0,
+            posts: Vec::new(),
+        };
+        let (first, end) = (source.index_of(within.start), source.index_of(within.end));
+        for (at, token) in tokens(source, 0).enumerate() {
+            if token.items.start >= end {
+                break;
+            }
+            if at % BETWEEN_POSTS == 0 {
+                survey.posts.push(token.items.start);
+            }
+            if token.items.start < first {
+                survey.from = at + 1;
+            } else if token.sort != Sort::Sign
+                && let Some(list) = survey.places.get_mut(&token.loose)
+                && list.len() <= RARE
+            {
                 list.push(at);
             }
         }
+        survey
     }
+
+    /// The tokens with these numbers; some of them may lie behind those that count.
+    fn window(&self, source: &Folded<'_>, numbers: Range<usize>) -> Vec<Token> {
+        let post = (numbers.start / BETWEEN_POSTS).min(self.posts.len().saturating_sub(1));
+        let element = self.posts.get(post).copied().unwrap_or(0);
+        let skip = numbers.start - post * BETWEEN_POSTS;
+        tokens(source, element).skip(skip).take(numbers.len()).collect()
+    }
+}
+
+/// Hashes what is a hash already.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        // The table looks at the highest bits, which say least about a short word.
+        self.0 = hash ^ hash.rotate_left(32);
+    }
+}
+
+/// The token of the passage on which the first token of the quote would lie.
+fn vote(
+    quote: &[Token],
+    places: &HashMap<u64, Vec<usize>, BuildHasherDefault<Hashed>>,
+) -> Option<i64> {
     let mut votes: Vec<(i64, u32)> = Vec::new();
     for (at, token) in quote.iter().enumerate() {
         if let Some(list) = places.get(&token.loose)
-            && list.len() <= RARE
+            && (1..=RARE).contains(&list.len())
         {
             // A rarer word weighs more.
             let weight = (2 * RARE / list.len()) as u32;

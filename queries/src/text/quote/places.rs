@@ -82,7 +82,7 @@ fn exact_all(matcher: &Matcher<'_>, text: &str) -> Vec<(Hit, bool)> {
                 && folded
                     .items
                     .get(items.end)
-                    .is_some_and(|item| item.kind == Kind::Char);
+                    .is_some_and(|item| item.kind() == Kind::Char);
             let whole = !items.is_empty() && !glued && boundary::is_whole(folded, &items);
             (
                 Hit {
