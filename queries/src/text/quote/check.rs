@@ -288,9 +288,7 @@ impl Check<'_, '_, '_> {
     }
 
     fn absent(&self, folded: &Folded<'_>, insertions: bool, elided: elide::Elided) -> Verdict {
-        let source = &self.matcher.source().folded;
-        let cited = &self.matcher.passage().cited;
-        let plain = |folded: &Folded<'_>| nearest::nearest(source, folded, cited);
+        let plain = |folded: &Folded<'_>| nearest::nearest(self.matcher, folded);
         match elided {
             elide::Elided::SegmentTooShort => {
                 Verdict::absent(vec![Flag::TooShort], plain(folded).filter(|_| !insertions))

@@ -61,6 +61,7 @@ enum Trait {
     SpaceAfter = 1 << 26,
     Bar = 1 << 27,
     AnyCase = 1 << 28,
+    BeginsGroup = 1 << 29,
 }
 
 const CHAR_BITS: u32 = (1 << 21) - 1;
@@ -115,7 +116,9 @@ impl Item {
 
     /// The character, if it is one of ASCII of which nothing else is to be said.
     pub fn ascii(&self) -> Option<u8> {
-        u8::try_from(self.head).ok().filter(u8::is_ascii)
+        u8::try_from(self.head & !(Trait::BeginsGroup as u32))
+            .ok()
+            .filter(u8::is_ascii)
     }
 
     /// Whether it may also be read as nothing.
@@ -193,10 +196,20 @@ impl<'a> Folded<'a> {
         Self::with_marks(text, false, Vec::new())
     }
 
+    /// Folds the bytes `part` of a text that has no markup and is cut between two of its words.
+    pub fn part(text: &'a str, part: Range<usize>) -> Self {
+        let text = text.get(..part.end).unwrap_or(text);
+        Self::from(text, part.start, false, Vec::new())
+    }
+
     fn with_marks(text: &'a str, is_quote: bool, marks: Vec<Mark>) -> Self {
+        Self::from(text, 0, is_quote, marks)
+    }
+
+    fn from(text: &'a str, start: usize, is_quote: bool, marks: Vec<Mark>) -> Self {
         let mut builder = Builder {
             text,
-            items: Vec::with_capacity(text.len()),
+            items: Vec::with_capacity(text.len() - start.min(text.len())),
             gap: None,
             gap_folds: Foldings::NONE,
             gap_bar: false,
@@ -204,7 +217,7 @@ impl<'a> Folded<'a> {
             script: None,
         };
         if u32::try_from(text.len()).is_ok() {
-            builder.run(is_quote, marks);
+            builder.run(start, is_quote, marks);
         }
         Folded {
             text,
@@ -214,9 +227,19 @@ impl<'a> Folded<'a> {
         }
     }
 
+    /// Sets the optional groups.
+    pub fn set_groups(&mut self, groups: Vec<Group>) {
+        for group in &groups {
+            if let Some(item) = self.items.get_mut(group.items.start) {
+                *item = item.having(Trait::BeginsGroup, true);
+            }
+        }
+        self.groups = groups;
+    }
+
     /// The group that begins with element `index`.
     pub fn group_at(&self, index: usize) -> Option<&Group> {
-        if self.groups.is_empty() {
+        if !self.items.get(index)?.has(Trait::BeginsGroup) {
             return None;
         }
         let found = self
@@ -252,12 +275,12 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn run(&mut self, is_quote: bool, marks: Vec<Mark>) {
+    fn run(&mut self, start: usize, is_quote: bool, marks: Vec<Mark>) {
         let text = self.text;
         let mut marks = marks.into_iter().peekable();
         // A script opened by a tag lasts until its closing tag.
         let mut tagged = None;
-        let mut at = 0;
+        let mut at = start;
         while let Some(rest) = text.get(at..)
             && let Some(first) = rest.chars().next()
         {
@@ -580,7 +603,8 @@ impl Builder<'_> {
                     // A half-width voicing mark joins the Kana before it.
                     if matches!(narrow, '\u{3099}' | '\u{309a}')
                         && let Some(last) = self.items.last_mut()
-                        && let Some(voiced) = unicode_normalization::char::compose(last.ch(), narrow)
+                        && let Some(voiced) =
+                            unicode_normalization::char::compose(last.ch(), narrow)
                     {
                         last.set(voiced, last.kind());
                         last.end = u32::try_from(range.end).unwrap_or(u32::MAX);
@@ -645,7 +669,9 @@ impl Builder<'_> {
     fn is_decimal_dot(&self, range: &Range<usize>) -> bool {
         let mut back = self.items.iter().rev();
         let adjacent = back.next().is_some_and(|item| {
-            item.kind() == Kind::Char && item.ch().is_ascii_digit() && item.end as usize == range.start
+            item.kind() == Kind::Char
+                && item.ch().is_ascii_digit()
+                && item.end as usize == range.start
         });
         let chained = back
             .find(|item| !(item.kind() == Kind::Char && item.ch().is_ascii_digit()))

@@ -19,8 +19,8 @@ const CHARS_PER_EDIT: usize = 50;
 /// The verdict for a quote that stands in the passage but for a small edit.
 pub(super) fn check(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Option<Verdict> {
     let passage = matcher.passage();
-    let source = &matcher.source().folded;
-    let alignment = nearest::align(source, quote, &passage.cited)?;
+    let (source, alignment) = nearest::align(matcher, quote)?;
+    let source = source.as_ref();
     let allowed = quote.text.chars().count() / CHARS_PER_EDIT;
     if alignment.edits.is_empty() || alignment.edits.len() > allowed {
         return None;

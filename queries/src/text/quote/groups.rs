@@ -268,7 +268,9 @@ fn word_before(folded: &Folded<'_>, index: usize) -> String {
         .iter()
         .rev()
         // A hyphen at a line end is inside the word.
-        .filter(|item| !(item.may_vanish() && item.char().is_none() && item.kind() != Kind::SoftSpace))
+        .filter(|item| {
+            !(item.may_vanish() && item.char().is_none() && item.kind() != Kind::SoftSpace)
+        })
         .take(40)
         .map_while(|item| {
             item.char()

@@ -423,10 +423,8 @@ impl Scan<'_> {
 
 /// The length of `(target)` that begins `rest`, when the target can only be an address.
 fn link_target(rest: &str) -> Option<usize> {
-    let len = rest
-        .bytes()
-        .take(LONGEST)
-        .position(|byte| matches!(byte, b')' | b'\n'))?;
+    let reach = rest.as_bytes().get(..LONGEST).unwrap_or(rest.as_bytes());
+    let len = memchr::memchr2(b')', b'\n', reach)?;
     let inner = rest.get(1..len)?;
     if rest.as_bytes().get(len) != Some(&b')') {
         return None;
@@ -461,10 +459,8 @@ fn reference(inner: &str, rest: &str) -> Option<usize> {
 
 /// Reads a tag after its `<`: its length including `>`, and what it stands for (`None`: an automatic link).
 fn read_tag(rest: &str) -> Option<(usize, Option<Stand>)> {
-    let len = rest
-        .bytes()
-        .take(LONGEST)
-        .position(|byte| matches!(byte, b'>' | b'<'))?;
+    let reach = rest.as_bytes().get(..LONGEST).unwrap_or(rest.as_bytes());
+    let len = memchr::memchr2(b'>', b'<', reach)?;
     if rest.as_bytes().get(len) != Some(&b'>') {
         return None;
     }

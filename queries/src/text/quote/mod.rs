@@ -28,6 +28,7 @@ mod lexicon;
 mod markup;
 mod nearest;
 mod places;
+mod plain;
 mod script;
 mod skeleton;
 mod tokens;
@@ -117,6 +118,7 @@ pub fn check_quote(passage: &Passage<'_>, quote: &Quote<'_>, options: Options) -
 pub struct Matcher<'a> {
     passage: Passage<'a>,
     source: OnceCell<walk::Source<'a>>,
+    plain: OnceCell<Option<plain::Plain>>,
 }
 
 impl<'a> Matcher<'a> {
@@ -125,6 +127,7 @@ impl<'a> Matcher<'a> {
         Matcher {
             passage,
             source: OnceCell::new(),
+            plain: OnceCell::new(),
         }
     }
 
@@ -148,6 +151,16 @@ impl<'a> Matcher<'a> {
     /// in order, that begin in the cited chunk and lie on the cited pages. For a caller who wants to know whether it stands uniquely elsewhere in a document.
     pub fn find_all(&self, quote: &Quote<'_>) -> Vec<Range<usize>> {
         check::find_all(self, quote)
+    }
+
+    /// The passage as a plain text, if it is one and was not folded yet.
+    fn plain(&self) -> Option<&plain::Plain> {
+        if self.source.get().is_some() || !self.passage.page_starts.is_empty() {
+            return None;
+        }
+        self.plain
+            .get_or_init(|| plain::Plain::new(self.passage.text))
+            .as_ref()
     }
 
     fn source(&self) -> &walk::Source<'a> {

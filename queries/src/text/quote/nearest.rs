@@ -4,16 +4,15 @@
 //! are bounded. If less than half of the quote's words stand there, nothing is said at all, because
 //! a difference to an unrelated sentence explains nothing.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
-use super::chars;
-use super::damage;
 use super::fold::Folded;
-use super::lexicon;
 use super::tokens::{Sort, Token, tokens};
 use super::verdict::Nearest;
+use super::{Matcher, chars, damage, lexicon, plain};
 
 /// A word that stands in the passage more often than this does not vote.
 const RARE: usize = 16;
@@ -32,18 +31,18 @@ pub(super) struct Alignment {
     pub cover: Range<usize>,
 }
 
-/// Aligns `quote` with the place of `source` that resembles it most, if one does.
-pub(super) fn align(
-    source: &Folded<'_>,
+/// Aligns `quote` with the place of the passage that resembles it most, if one does; also, the passage
+/// as it was folded for that, the whole or the part around the place.
+pub(super) fn align<'m, 't>(
+    matcher: &'m Matcher<'t>,
     quote: &Folded<'_>,
-    within: &Range<usize>,
-) -> Option<Alignment> {
+) -> Option<(Cow<'m, Folded<'t>>, Alignment)> {
     let quote_tokens: Vec<Token> = tokens(quote, 0).take(MOST_TOKENS).collect();
-    let survey = Survey::new(source, &quote_tokens, within);
+    let survey = Survey::new(matcher, &quote_tokens);
     let start = vote(&quote_tokens, &survey.places)?;
     let first = (start - SLACK as i64).max(survey.from as i64) as usize;
     let last = usize::try_from(start + (quote_tokens.len() + SLACK) as i64).ok()?;
-    let window = survey.window(source, first..last);
+    let (source, window) = survey.window(matcher, first..last);
     let pairs = common(&quote_tokens, &window);
     let words = |token: &&Token| token.sort != Sort::Sign;
     let all = quote_tokens.iter().filter(words).count();
@@ -59,12 +58,13 @@ pub(super) fn align(
         return None;
     }
     let (edits, cover) = edits(&pairs, &quote_tokens, &window);
-    Some(Alignment {
+    let alignment = Alignment {
         quote: quote_tokens,
         source: window,
         edits,
         cover,
-    })
+    };
+    Some((source, alignment))
 }
 
 /// Where the words of a quote stand in a passage, by their numbers among its tokens.
@@ -73,49 +73,91 @@ struct Survey {
     places: HashMap<u64, Vec<usize>, BuildHasherDefault<Hashed>>,
     /// The first token that counts.
     from: usize,
-    /// The elements with which every so many tokens begin. To keep all tokens of a large passage would
-    /// cost more than to cut a few of them again.
-    posts: Vec<usize>,
+    /// The tokens looked at so far.
+    count: usize,
+    /// Some tokens, by number, and where they begin: elements of a passage folded as a whole, bytes of one
+    /// folded in parts. To keep all tokens would cost more than to cut a few of them again.
+    posts: Vec<(usize, usize)>,
 }
 
 /// How many tokens lie between two posts.
 const BETWEEN_POSTS: usize = 1024;
 
 impl Survey {
-    /// Looks through the tokens of `source` that begin in the bytes `within`.
-    fn new(source: &Folded<'_>, quote: &[Token], within: &Range<usize>) -> Self {
+    /// Looks through the tokens of a passage that begin in the cited chunk.
+    fn new(matcher: &Matcher<'_>, quote: &[Token]) -> Self {
         let wanted = quote.iter().filter(|token| token.sort != Sort::Sign);
         let mut survey = Survey {
             places: wanted.map(|token| (token.loose, Vec::new())).collect(),
             from: 0,
+            count: 0,
             posts: Vec::new(),
         };
+        let passage = matcher.passage();
+        if matcher.plain().is_none() {
+            survey.look(&matcher.source().folded, &passage.cited, true);
+            return survey;
+        }
+        for part in plain::parts(passage.text) {
+            if part.start >= passage.cited.end {
+                survey.posts.push((usize::MAX, part.start));
+                continue;
+            }
+            survey.posts.push((survey.count, part.start));
+            survey.look(&Folded::part(passage.text, part), &passage.cited, false);
+        }
+        survey
+    }
+
+    fn look(&mut self, source: &Folded<'_>, within: &Range<usize>, posts: bool) {
         let (first, end) = (source.index_of(within.start), source.index_of(within.end));
-        for (at, token) in tokens(source, 0).enumerate() {
+        for token in tokens(source, 0) {
             if token.items.start >= end {
                 break;
             }
-            if at % BETWEEN_POSTS == 0 {
-                survey.posts.push(token.items.start);
+            let at = self.count;
+            self.count += 1;
+            if posts && at % BETWEEN_POSTS == 0 {
+                self.posts.push((at, token.items.start));
             }
             if token.items.start < first {
-                survey.from = at + 1;
+                self.from = at + 1;
             } else if token.sort != Sort::Sign
-                && let Some(list) = survey.places.get_mut(&token.loose)
+                && let Some(list) = self.places.get_mut(&token.loose)
                 && list.len() <= RARE
             {
                 list.push(at);
             }
         }
-        survey
     }
 
-    /// The tokens with these numbers; some of them may lie behind those that count.
-    fn window(&self, source: &Folded<'_>, numbers: Range<usize>) -> Vec<Token> {
-        let post = (numbers.start / BETWEEN_POSTS).min(self.posts.len().saturating_sub(1));
-        let element = self.posts.get(post).copied().unwrap_or(0);
-        let skip = numbers.start - post * BETWEEN_POSTS;
-        tokens(source, element).skip(skip).take(numbers.len()).collect()
+    /// The tokens with these numbers, and the text they are cut from; some of them may lie behind those
+    /// that count.
+    fn window<'m, 't>(
+        &self,
+        matcher: &'m Matcher<'t>,
+        numbers: Range<usize>,
+    ) -> (Cow<'m, Folded<'t>>, Vec<Token>) {
+        let after = |number: usize| self.posts.partition_point(|&(count, _)| count <= number);
+        let post = |at: usize| self.posts.get(at).copied();
+        let cut = |source: &Folded<'_>, (number, element): (usize, usize)| -> Vec<Token> {
+            tokens(source, element)
+                .skip(numbers.start.saturating_sub(number))
+                .take(numbers.len())
+                .collect()
+        };
+        if matcher.plain().is_none() {
+            let source = &matcher.source().folded;
+            let from = post(after(numbers.start).saturating_sub(1)).unwrap_or((0, 0));
+            return (Cow::Borrowed(source), cut(source, from));
+        }
+        // With a part before and one behind, so that what stands beside the place is known.
+        let text = matcher.passage().text;
+        let (number, start) = post(after(numbers.start).saturating_sub(2)).unwrap_or((0, 0));
+        let end = post(after(numbers.end) + 1).map_or(text.len(), |(_, end)| end);
+        let source = Folded::part(text, start..end);
+        let window = cut(&source, (number, 0));
+        (Cow::Owned(source), window)
     }
 }
 
@@ -284,12 +326,9 @@ fn edits(pairs: &[(usize, usize)], quote: &[Token], source: &[Token]) -> (Vec<Ed
 }
 
 /// The place that resembles `quote` most, and what decides that it is not the quote.
-pub(super) fn nearest(
-    source: &Folded<'_>,
-    quote: &Folded<'_>,
-    within: &Range<usize>,
-) -> Option<Nearest> {
-    let alignment = align(source, quote, within)?;
+pub(super) fn nearest(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Option<Nearest> {
+    let (source, alignment) = align(matcher, quote)?;
+    let source = source.as_ref();
     let cover = alignment.source.get(alignment.cover.clone())?;
     let start = cover.first()?.span(source).start;
     let end = cover.last()?.span(source).end;

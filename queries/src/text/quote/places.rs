@@ -3,7 +3,7 @@
 use super::fold::{Folded, Kind};
 use super::verdict::Foldings;
 use super::walk::Hit;
-use super::{Matcher, Passage, Quote, boundary, chars};
+use super::{Matcher, Passage, Quote, boundary, chars, skeleton};
 use std::ops::Range;
 
 /// The places found by one way of looking.
@@ -153,8 +153,18 @@ fn stands_clear(text: &str, span: &Range<usize>) -> bool {
     starts && ends
 }
 
+/// Whether the quote stands nowhere in the passage, known without folding the passage.
+fn is_ruled_out(matcher: &Matcher<'_>, quote: &Folded<'_>) -> bool {
+    matcher
+        .plain()
+        .is_some_and(|plain| !plain.has(&skeleton::needle(quote)))
+}
+
 /// The places where the folded quote stands.
 pub(super) fn normalized(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Found {
+    if is_ruled_out(matcher, quote) {
+        return Found::default();
+    }
     let source = matcher.source();
     let hits = source.find(quote).into_iter().map(|hit| {
         let whole = boundary::is_whole(&source.folded, &hit.items);
@@ -165,6 +175,9 @@ pub(super) fn normalized(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Found {
 
 /// Those of them that cut no word, wherever they begin.
 pub(super) fn normalized_hits(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Vec<Hit> {
+    if is_ruled_out(matcher, quote) {
+        return Vec::new();
+    }
     let source = matcher.source();
     let mut hits = source.find(quote);
     hits.retain(|hit| boundary::is_whole(&source.folded, &hit.items));

@@ -54,13 +54,6 @@ impl Skeleton {
         skeleton
     }
 
-    /// The skeleton of the first `count` elements.
-    pub fn beginning(folded: &Folded<'_>, count: usize) -> Self {
-        let mut skeleton = Skeleton::default();
-        skeleton.extend(folded, 0, count);
-        skeleton
-    }
-
     fn extend(&mut self, folded: &Folded<'_>, from: usize, to: usize) {
         let items = folded.items.get(from..to).unwrap_or(&[]);
         let mut next_post = self
@@ -156,19 +149,38 @@ fn head(needle: &[u8]) -> &[u8] {
     needle.get(..len.unwrap_or(0)).unwrap_or(needle)
 }
 
+/// How an ASCII letter or digit is written here.
+pub(super) fn ascii(byte: u8) -> u8 {
+    match byte {
+        // U+FB05 is both, and the comparison tells them apart.
+        b'f' | b'F' => b's',
+        _ => byte.to_ascii_lowercase(),
+    }
+}
+
+/// The letters that stand in a source, one after the other, wherever `quote` stands. Empty for a quote
+/// that cannot be looked for.
+pub(super) fn needle(quote: &Folded<'_>) -> Vec<u8> {
+    // What follows a bracketed group may or may not follow at once in the source.
+    let sure = quote
+        .groups
+        .first()
+        .map_or(quote.items.len(), |group| group.items.start);
+    let mut letters = Vec::new();
+    for item in quote.items.get(..sure).unwrap_or(&[]) {
+        push(&mut letters, item);
+    }
+    letters
+}
+
 /// Writes the letter or digit of `item`, if it is one.
 fn push(text: &mut Vec<u8>, item: &Item) -> bool {
     if let Some(byte) = item.ascii() {
-        let byte = match byte {
-            // U+FB05 is both, and the comparison tells them apart.
-            b'f' | b'F' => b's',
-            _ => byte.to_ascii_lowercase(),
-        };
-        if byte.is_ascii_alphanumeric() {
-            text.push(byte);
-            return true;
+        let is_letter = byte.is_ascii_alphanumeric();
+        if is_letter {
+            text.push(ascii(byte));
         }
-        return false;
+        return is_letter;
     }
     let Some(c) = item.char().filter(|c| c.is_alphanumeric()) else {
         return false;

@@ -155,7 +155,9 @@ fn number_end(folded: &Folded<'_>, start: usize) -> usize {
     while let Some(item) = folded.items.get(end) {
         let Some(c) = item.char() else {
             // An exponent begins or ends.
-            if item.kind() == super::fold::Kind::Space || item.kind() == super::fold::Kind::SoftSpace {
+            if item.kind() == super::fold::Kind::Space
+                || item.kind() == super::fold::Kind::SoftSpace
+            {
                 break;
             }
             end += 1;

@@ -94,6 +94,6 @@ pub(super) fn with_insertions(mut folded: Folded<'_>) -> Option<Folded<'_>> {
         }
         folded.dropped = Some(lead.words);
     }
-    folded.groups = groups;
+    folded.set_groups(groups);
     Some(folded)
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::chars;
 use super::fold::{Folded, Item, Kind};
 use super::lexicon;
-use super::skeleton::Skeleton;
+use super::skeleton::{self, Skeleton};
 use super::verdict::{Folding, Foldings};
 
 /// A place where a quote stands.
@@ -46,7 +46,7 @@ fn budget(source: usize, quote: usize) -> usize {
 impl<'a> Source<'a> {
     pub fn new(text: &'a str, page_starts: &[usize]) -> Self {
         let mut folded = Folded::new(text, false);
-        folded.groups = super::groups::find(&folded, page_starts);
+        folded.set_groups(super::groups::find(&folded, page_starts));
         let skipping = Skeleton::new(&folded, true);
         let literal = (!folded.groups.is_empty()).then(|| Skeleton::new(&folded, false));
         Source {
@@ -65,12 +65,7 @@ impl<'a> Source<'a> {
         else {
             return Vec::new();
         };
-        // What follows a bracketed group may or may not follow at once in the source.
-        let sure = quote
-            .groups
-            .first()
-            .map_or(quote.items.len(), |group| group.items.start);
-        let needle = Skeleton::beginning(quote, sure).text;
+        let needle = skeleton::needle(quote);
         if needle.is_empty() {
             return Vec::new();
         }
@@ -98,7 +93,9 @@ impl<'a> Source<'a> {
         let Some(literal) = &self.literal else {
             return self.skipping.find(&self.folded, needle, budget);
         };
-        let mut found = self.skipping.find_around_groups(&self.folded, needle, budget);
+        let mut found = self
+            .skipping
+            .find_around_groups(&self.folded, needle, budget);
         found.extend(literal.find_around_groups(&self.folded, needle, budget));
         found.sort_unstable();
         found.dedup();

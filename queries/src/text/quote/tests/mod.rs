@@ -4,6 +4,7 @@
 
 mod field_reports;
 mod foldings;
+mod hostile;
 mod pairs;
 mod properties;
 mod verdicts;
