@@ -101,10 +101,17 @@ impl Check<'_, '_, '_> {
             return verdict;
         }
         if self.options.fuzzy
-            && let Some(mut verdict) = fuzzy::check(self.matcher, &folded)
+            && let Some((source, alignment)) = nearest::align(self.matcher, &folded)
         {
-            self.add_cue(&mut verdict);
-            return verdict;
+            if let Some(mut verdict) = fuzzy::check(self.matcher, &folded, &source, &alignment) {
+                self.add_cue(&mut verdict);
+                return verdict;
+            }
+            // To lay it on its place once is enough.
+            if matches!(elided, elide::Elided::No | elide::Elided::Verdict(_)) {
+                let nearest = nearest::of_alignment(&source, &folded, &alignment);
+                return Verdict::absent(Vec::new(), nearest);
+            }
         }
         self.absent(&folded, insertions, elided)
     }

@@ -5,7 +5,7 @@
 //! passage has elsewhere and so is a word of its own) is protected.
 
 use super::fold::Folded;
-use super::nearest::{self, Alignment};
+use super::nearest::Alignment;
 use super::places;
 use super::tokens::{Sort, Token};
 use super::verdict::{Flag, Foldings, MatchClass, Verdict};
@@ -17,10 +17,13 @@ const SHORT_WORD: usize = 4;
 const CHARS_PER_EDIT: usize = 50;
 
 /// The verdict for a quote that stands in the passage but for a small edit.
-pub(super) fn check(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Option<Verdict> {
+pub(super) fn check(
+    matcher: &Matcher<'_>,
+    quote: &Folded<'_>,
+    source: &Folded<'_>,
+    alignment: &Alignment,
+) -> Option<Verdict> {
     let passage = matcher.passage();
-    let (source, alignment) = nearest::align(matcher, quote)?;
-    let source = source.as_ref();
     let allowed = quote.text.chars().count() / CHARS_PER_EDIT;
     if alignment.edits.is_empty() || alignment.edits.len() > allowed {
         return None;
@@ -35,7 +38,7 @@ pub(super) fn check(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Option<Verdict
         };
         edits.push(harmless(source, quote, word, other)?);
     }
-    if !is_whole_quote(quote, &alignment) || !spaced_alike(source, quote, &alignment) {
+    if !is_whole_quote(quote, alignment) || !spaced_alike(source, quote, alignment) {
         return None;
     }
     let cover = alignment.source.get(alignment.cover.clone())?;
