@@ -15,6 +15,7 @@ use kbc_queries::diagnostic::Severity;
 
 use crate::render::{identify, visible};
 use crate::session::{Report, Session};
+use crate::workspace::door;
 
 use super::output::Texts;
 use super::{Failure, World, counted};
@@ -59,15 +60,8 @@ impl Baseline {
     /// It cannot be read, is no baseline, or one of another version.
     pub(super) fn read(path: &Path, shown: &Path) -> Result<Self, Failure> {
         let shown = shown.display();
-        let unreadable = |error: io::Error| {
-            let reason = crate::workspace::disk::failure(&error);
-            Failure(format!("the baseline {shown} cannot be read: {reason}"))
-        };
-        let metadata = std::fs::metadata(path).map_err(unreadable)?;
-        if metadata.len() > LIMIT {
-            return Err(Failure(format!("the baseline {shown} is too large")));
-        }
-        let bytes = std::fs::read(path).map_err(unreadable)?;
+        let bytes = door::read_named(path, LIMIT)
+            .map_err(|reason| Failure(format!("the baseline {shown} cannot be read: {reason}")))?;
         let no_baseline =
             |error: serde_json::Error| Failure(format!("{shown} is no baseline: {error}"));
         let version: Version = serde_json::from_slice(&bytes).map_err(no_baseline)?;
@@ -177,7 +171,7 @@ pub(super) fn write(
     text.push('\n');
     let shown = path.display();
     let target = world.current.join(path);
-    if std::fs::read(&target).ok().as_deref() != Some(text.as_bytes()) {
+    if door::read(&target, LIMIT).ok().as_deref() != Some(text.as_bytes()) {
         replace(&target, text.as_bytes())
             .map_err(|error| Failure(format!("{shown} cannot be written: {error}")))?;
     }

@@ -7,6 +7,7 @@ use kbc_queries::emit::index_manifest::{IndexManifest, SCHEMA_VERSION, compare};
 
 use crate::publish::{self, Lock, set};
 use crate::session::{Options, Report, Session};
+use crate::workspace::door;
 
 use super::check::RunArguments;
 use super::output::{self, FormatArguments};
@@ -87,16 +88,13 @@ fn judge(session: &Session) -> Vec<Diagnostic> {
     let out = session.project.out();
     let shown = format!("{}/{}", session.project.settings.out, publish::LAST);
     let mut diagnostics = session.findings_of_look();
-    let bytes = match std::fs::read(publish::current(&out, publish::LAST)) {
+    let bytes = match door::read(&publish::current(&out, publish::LAST), publish::LIMIT) {
         Ok(bytes) => bytes,
-        Err(error) => {
+        Err(failure) => {
             diagnostics.push(
                 Diagnostic::new(
                     registry::FRESH_002,
-                    format!(
-                        "there is no index manifest to compare with: {}",
-                        crate::workspace::disk::failure(&error)
-                    ),
+                    format!("there is no index manifest to compare with: {failure}"),
                 )
                 .in_file(shown)
                 .help("run `kb build`"),

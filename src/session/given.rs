@@ -22,7 +22,8 @@ use crate::workspace::context::{Context, Published};
 use crate::workspace::discover::{Discovery, Found, Role, relative};
 use crate::workspace::disk::Disk;
 use crate::workspace::stamp::Stamp;
-use crate::workspace::{Project, disk, place_problems};
+use crate::publish;
+use crate::workspace::{Project, door, place_problems};
 
 use super::{Options, Session, SourceState};
 
@@ -48,9 +49,8 @@ impl Session {
             let problem = problem.help(format!("nothing was checked; {help}"));
             place_problems(&shown, text, &[problem])
         };
-        let taken = match std::fs::read(&path) {
-            Err(error) => {
-                let reason = disk::failure(&error);
+        let taken = match door::read_named(&path, publish::LIMIT) {
+            Err(reason) => {
                 let message = format!("the chunks manifest cannot be read: {reason}");
                 let diagnostic = Diagnostic::new(registry::MAN_001, message)
                     .in_file(&*shown)

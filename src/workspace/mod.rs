@@ -20,6 +20,7 @@ pub mod apart;
 pub mod context;
 pub mod discover;
 pub mod disk;
+pub mod door;
 pub mod ids;
 pub mod stamp;
 
