@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use kbc_queries::commit::canonical;
 use kbc_queries::diagnostic::Severity;
 
-use crate::render::{identify, visible};
+use crate::render::identify;
 use crate::session::{Report, Session};
 use crate::workspace::door;
 
@@ -124,11 +124,10 @@ impl Baseline {
             .count();
         if gone > 0 {
             let verb = if gone == 1 { "occurs" } else { "occur" };
-            let _ = writeln!(
-                io::stderr(),
-                "kb: {} of the baseline no longer {verb}; `kb check --write-baseline` leaves out what is gone",
+            super::note(&format!(
+                "{} of the baseline no longer {verb}; `kb check --write-baseline` leaves out what is gone",
                 counted(gone, "finding")
-            );
+            ));
         }
     }
 }
@@ -175,8 +174,7 @@ pub(super) fn write(
         replace(&target, text.as_bytes())
             .map_err(|error| Failure(format!("{shown} cannot be written: {error}")))?;
     }
-    let words = format!("kb: {shown} lists {}", counted(count, "finding"));
-    let _ = writeln!(io::stderr(), "{}", visible::line(&words));
+    super::note(&format!("{shown} lists {}", counted(count, "finding")));
     Ok(())
 }
 

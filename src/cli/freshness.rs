@@ -27,7 +27,10 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
-    let project = world.project()?;
+    let project = world.project_as_it_is()?;
+    if project.is_misconfigured() {
+        return Err(output::refuse(world, &project, arguments.format.format()));
+    }
     let options = Options {
         no_cache: arguments.run.no_cache,
         paranoid: arguments.run.paranoid,
@@ -48,6 +51,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         diagnostics = judge(&session);
     }
     session.record();
+    super::note_repairs(&session);
     let mut report = Report {
         diagnostics,
         ..Report::default()
@@ -65,7 +69,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
             .diagnostics
             .iter()
             .any(|diagnostic| diagnostic.code == registry::FRESH_002);
-        super::write_out(match (red, missing) {
+        super::say(match (red, missing) {
             (true, true) => "RED: nothing usable is published yet, build required (kb build)",
             (true, false) => "RED: index stale, rebuild required (kb build)",
             (false, _) => "GREEN: the published set is the one these inputs give",

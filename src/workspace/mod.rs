@@ -245,9 +245,11 @@ impl Project {
 
     /// Whether the settings have errors, so that what follows from them may not be what was meant.
     pub fn is_misconfigured(&self) -> bool {
-        self.diagnostics
-            .iter()
-            .any(|diagnostic| diagnostic.severity == Severity::Error)
+        self.diagnostics.iter().any(|diagnostic| {
+            let mut diagnostic = diagnostic.clone();
+            apply_severity(&self.settings, &mut diagnostic)
+                && diagnostic.severity == Severity::Error
+        })
     }
 
     /// The folder of published files.
