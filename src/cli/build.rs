@@ -77,7 +77,10 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
                 "{}: an earlier build was interrupted while it replaced {shown}/; its work is finished now, nothing to do",
                 registry::BUILD_003
             )),
-            Err(error) => extra.push(cannot(&shown, &format!("cannot finish an interrupted build: {error}"))),
+            Err(error) => extra.push(cannot(
+                &shown,
+                &format!("cannot finish an interrupted build: {error}"),
+            )),
         }
     }
     let options = Options {

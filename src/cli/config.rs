@@ -9,7 +9,7 @@ use kbc_queries::parse::settings::{self, Origin};
 use crate::render::{Format, json_line, visible};
 use crate::session::{Options, Report, Session};
 
-use super::{CommandResult, Outcome, World};
+use super::{CommandResult, Failure, Outcome, World};
 
 /// Print the settings in force and where each comes from
 #[derive(Args)]
@@ -81,9 +81,8 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         },
     );
     super::output::print_findings(world, &session, &report, Format::Full)?;
-    Ok(if misconfigured {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    if misconfigured {
+        return Err(Failure("kb.toml has errors".to_owned()));
+    }
+    Ok(Outcome::Fine)
 }

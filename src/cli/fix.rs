@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use similar::TextDiff;
 
+use kbc_queries::CARD_LIMIT;
 use kbc_queries::derive::derive_card;
 use kbc_queries::diagnostic::{Applicability, Diagnostic, Edit, registry};
 use kbc_queries::input::{FileStatus, Profile};
-use kbc_queries::CARD_LIMIT;
 use kbc_queries::system::Fingerprint;
 
-use crate::session::{Options, Session};
 use crate::render::visible;
+use crate::session::{Options, Session};
 use crate::workspace::discover::Matcher;
 use crate::workspace::door;
 

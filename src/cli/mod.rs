@@ -201,7 +201,9 @@ impl World {
     fn not_in_project(&self, project: &Project, path: &Path, absolute: &Path) -> String {
         let (shown, root) = (path.display(), project.root.display());
         if path.to_str().is_none() {
-            return format!("the name {shown} is not UTF-8, so nothing can name it; rename the file");
+            return format!(
+                "the name {shown} is not UTF-8, so nothing can name it; rename the file"
+            );
         }
         let mut words = format!("{shown} is not in the project {root}");
         if path.is_relative() {
@@ -212,7 +214,10 @@ impl World {
         }
         let meant = project.root.join(path);
         if path.is_relative() && meant.exists() {
-            words.push_str(&format!("; for the project's own file, give {}", meant.display()));
+            words.push_str(&format!(
+                "; for the project's own file, give {}",
+                meant.display()
+            ));
         } else {
             words.push_str("; give a path below the project's folder");
         }

@@ -119,13 +119,7 @@ fn print_with(
     texts: &dyn SourceProvider,
 ) -> Result<(), Failure> {
     let stdout = io::stdout();
-    let rendered = render::render(
-        report,
-        format,
-        &options(world),
-        texts,
-        &mut stdout.lock(),
-    );
+    let rendered = render::render(report, format, &options(world), texts, &mut stdout.lock());
     super::streams::written(rendered)
 }
 

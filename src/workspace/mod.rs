@@ -279,6 +279,7 @@ impl Project {
         if format == Format::Csv {
             extract.registry = RegistryOptions::for_path(path);
             if let Some(registry) = collection.registries.iter().find(|r| &*r.file == path) {
+                extract.registry.declared = true;
                 if let Some(name) = &registry.name {
                     extract.registry.name = name.to_string();
                 }

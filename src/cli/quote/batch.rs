@@ -67,7 +67,8 @@ pub(super) fn run(world: &World, batch: &Path, rules: Rules) -> CommandResult {
         Box::new(io::stdin())
     } else {
         let file = door::open_named(&world.current.join(batch));
-        let unreadable = |failure| Failure(format!("{} cannot be read: {failure}", batch.display()));
+        let unreadable =
+            |failure| Failure(format!("{} cannot be read: {failure}", batch.display()));
         Box::new(file.map_err(unreadable)?)
     };
     let mut lines = Lines {
@@ -332,7 +333,11 @@ fn several(id: &Value, verified: bool, mut answers: Vec<Value>) -> Value {
 fn document(case: &Case, documents: &Documents) -> Result<Arc<Document>, String> {
     match (&case.source, &case.source_path) {
         // A text that comes without a file is taken as it is.
-        (Some(text), _) => Ok(Arc::new(Document::from_text(Format::Text, text, Vec::new()))),
+        (Some(text), _) => Ok(Arc::new(Document::from_text(
+            Format::Text,
+            text,
+            Vec::new(),
+        ))),
         (None, Some(path)) => match documents.get(path) {
             Some(document) => document.clone(),
             None => Err("the file was not read".to_owned()),

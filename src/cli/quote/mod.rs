@@ -27,7 +27,7 @@ mod words;
 /// 2: the text or the question could not be read.
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kb quote notes.md \"the exact words\"\n  kb quote paper.pdf \"the exact words\" --page 3 --explain\n  pbpaste | kb quote - \"the exact words\"\n  kb quote --batch cases.jsonl > verdicts.jsonl\n\nA line of a batch: {\"id\": 1, \"source\": \"some text\", \"quote\": \"some\"}, or `source_path` instead of\n`source`; `prefix`, `suffix` and `page` may be added. Every line gives one line, in order.\n`quotes`: [\"…\", \"…\"] instead of `quote` asks for several quotes of one source, which stand there in\nthis order; the line's `verified` is that of all of them, `quotes` has the answer to each."
+    after_help = "Examples:\n  kb quote notes.md \"the exact words\"\n  kb quote paper.pdf \"the exact words\" --page 3 --explain\n  pbpaste | kb quote - \"the exact words\"\n  kb quote --batch cases.jsonl > verdicts.jsonl\n\nA line of a batch: {\"id\": 1, \"source\": \"some text\", \"quote\": \"some\"}, or `source_path` instead of\n`source`; `prefix`, `suffix` and `page` may be added. Every line gives one line, in order.\n`quotes`: [\"…\", \"…\"] instead of `quote` asks for several quotes of one source in the order in\nwhich they stand there, which settles what is ambiguous alone. The line's `verified` is that of all\nof them, and its `quotes` holds the answer to each."
 )]
 pub struct Arguments {
     /// The text; - for stdin
