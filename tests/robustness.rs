@@ -124,7 +124,7 @@ fn wrong_settings_are_named_and_nothing_is_published_from_them() {
         let before = published(&root.join("out"));
         write(root, "kb.toml", settings);
         // Every command says it first, and blames no card for it.
-        for verb in ["check", "build", "freshness", "fix", "root"] {
+        for verb in ["check", "build", "freshness"] {
             let output = expect(root, &[verb], 2, words);
             assert!(
                 !text(&output).contains("cards/"),
@@ -132,7 +132,9 @@ fn wrong_settings_are_named_and_nothing_is_published_from_them() {
                 text(&output)
             );
         }
-        expect(root, &["cite", "harbour", "The bell is rung"], 2, words);
+        for arguments in [&["fix"][..], &["root"], &["cite", "harbour", "The bell"]] {
+            expect(root, arguments, 2, &words[..1]);
+        }
         expect(root, &["config"], 2, words);
         let output = expect(root, &["check", "--json"], 2, &["\"cards\":0"]);
         assert!(!text(&output).contains("VERIFY"), "{settings}");

@@ -257,7 +257,7 @@ fn apply(out: &Path, intent: &Intent) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-#[allow(clippy::disallowed_methods, reason = "a folder is no file")]
+#[expect(clippy::disallowed_methods, reason = "a folder is no file")]
 fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }

@@ -5,7 +5,7 @@
 //! by a look before it is opened and by another at what was opened, and no file is read beyond a
 //! limit. What is *absent*: confinement to the project, which is the walk's, and `File::open`
 //! anywhere else; a lint sees to that.
-#![allow(clippy::disallowed_methods, reason = "this is the door")]
+#![expect(clippy::disallowed_methods, reason = "this is the door")]
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
