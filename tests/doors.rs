@@ -443,6 +443,20 @@ fn only_a_declared_registry_has_keys_to_keep() {
 }
 
 #[test]
+fn settings_that_are_no_file_are_not_passed_over() {
+    for kind in ["pipe", "socket", "device", "folder"] {
+        let base = base();
+        put(kind, &base.path("kb.toml"));
+        for folder in [base.root().to_path_buf(), base.path("cards")] {
+            let output = patient(&folder, &["check"], Stdio::piped());
+            assert_eq!(output.status.code(), Some(2), "{kind}: {}", said(&output));
+            let words = "kb.toml cannot be read: it is not a regular file";
+            assert!(said(&output).contains(words), "{kind}: {}", said(&output));
+        }
+    }
+}
+
+#[test]
 fn fixing_nothing_is_no_success() {
     let folder = tempfile::tempdir().unwrap();
     let run: Run = kb(folder.path(), &["fix"]);

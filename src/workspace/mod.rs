@@ -82,7 +82,8 @@ impl Project {
         }
         let root = start
             .ancestors()
-            .find(|folder| folder.join(SETTINGS_FILE).is_file())
+            // Something else of that name is said when it is read, not passed over.
+            .find(|folder| folder.join(SETTINGS_FILE).exists())
             .map_or(start.clone(), Path::to_path_buf);
         Self::open(root)
     }
