@@ -7,8 +7,6 @@ use serde_json::{Value, json};
 use kbc_queries::parse::document::{Document, FilePosition};
 use kbc_queries::text::quote::{Flag, Verdict};
 
-use crate::render::visible;
-
 use super::{Answer, Question, diff};
 
 /// An answer as a JSON object.
@@ -40,22 +38,6 @@ pub(super) fn to_json(
         Answer::Khms(answer) => value["detail"] = json!(answer.detail),
     }
     value
-}
-
-/// A value on one line, with what a terminal would obey escaped.
-pub(super) fn line(value: &Value) -> String {
-    let text = value.to_string();
-    let mut line = String::with_capacity(text.len());
-    for c in text.chars() {
-        if visible::is_hazard(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                line.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            line.push(c);
-        }
-    }
-    line
 }
 
 /// The class by its name.

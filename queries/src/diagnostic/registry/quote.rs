@@ -58,7 +58,8 @@ codes! {
     QUOTE_007 = "CACG-QUOTE-007", Warning, Finding, Active => {
         title: "quote accepted as fuzzy",
         explanation: "The quote is not in the source word for word; with `--fuzzy` it was accepted because it differs \
-            by a small edit that touches no number, negation or short word. It is counted as fuzzy, never as \
+            by a small edit that touches no number, negation, name or short word. One letter may still make \
+            another word of a word: `sulfite` of `sulfate`. It is counted as fuzzy, never as \
             exact. Copy the exact words, which `kb fix --rewrite-quote` can do.",
         language: "yaml",
         failing: r#"quote: "each leave is hashed with a 0x00 prefix""#,

@@ -46,6 +46,9 @@ pub struct RegistryOptions {
     pub primary_key: Option<String>,
     /// What separates the cells (ASCII); default: a comma.
     pub delimiter: Option<char>,
+    /// Whether the settings say that the file is a registry. Only then its keys have to be there
+    /// and to name one row each; the first column of any other table is nobody's key.
+    pub declared: bool,
 }
 
 impl RegistryOptions {
@@ -60,6 +63,7 @@ impl RegistryOptions {
             name: stem.to_owned(),
             primary_key: None,
             delimiter: tabs.then_some('\t'),
+            declared: false,
         }
     }
 }

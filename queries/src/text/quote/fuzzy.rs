@@ -2,7 +2,10 @@
 //!
 //! An edit is one letter changed, added, lost or swapped within one long word of letters. Everything
 //! else (numbers, signs, short words, negations, case, the first letter, punctuation, a word that the
-//! passage has elsewhere and so is a word of its own) is protected.
+//! passage has elsewhere and so is a word of its own) is protected. So is every capitalised word: it
+//! may be a name, also at the beginning of a sentence, and Jonson is not Johnson. What is left is a
+//! risk that whoever asks for this takes: one letter makes `sulfite` of `sulfate`, and no list of
+//! words tells a misprint from another substance.
 
 use super::fold::Folded;
 use super::nearest::Alignment;
@@ -106,7 +109,7 @@ fn harmless(
     let ordinary = |text: &str| {
         text.chars().count() > SHORT_WORD
             && text.chars().all(char::is_alphabetic)
-            && text.chars().skip(1).all(|c| !c.is_uppercase())
+            && text.chars().all(|c| !c.is_uppercase())
             && lexicon::negations(text).is_empty()
     };
     // A letter with a diacritic is protected: to lose or change one is no slip of the pen.
