@@ -12,6 +12,7 @@ use crate::input::SourceFile;
 use crate::parse::document::{Document, FilePosition, Format};
 use crate::system::ReadFailure;
 use crate::text::normalize::normalize_mapped;
+use crate::text::quote::Passage;
 
 /// A source's chunks and, unless a manifest gives the chunks, its document.
 pub struct SourceText {
@@ -30,6 +31,19 @@ pub struct Window<'a> {
     pub pages: Range<usize>,
     /// Where a new page begins in it.
     pub page_starts: Vec<usize>,
+}
+
+impl Window<'_> {
+    /// The window as the matcher takes it.
+    pub fn passage<'a>(&'a self, title: Option<&'a str>) -> Passage<'a> {
+        Passage {
+            text: self.text,
+            cited: self.cited.clone(),
+            window: self.pages.clone(),
+            page_starts: Some(&self.page_starts),
+            title,
+        }
+    }
 }
 
 impl SourceText {
@@ -133,17 +147,9 @@ impl SourceText {
                 && next.range.end > chunk.range.end
         });
         let (Some(next), Some(document)) = (next, &self.document) else {
-            let page_starts = chunk
-                .page_spans
-                .iter()
-                .skip(1)
-                .map(|span| byte_of_char(own, span.offset))
-                .collect();
             return Some(Window {
-                text: own,
-                cited: 0..own.len(),
                 pages: in_pages,
-                page_starts,
+                ..self.chunk_window(index)?
             });
         };
         let text = document.text.get(chunk.range.start..next.range.end)?;
@@ -160,6 +166,35 @@ impl SourceText {
             cited: 0..own.len(),
             pages,
             page_starts,
+        })
+    }
+
+    /// The text of chunk `index` and nothing beyond it, whatever its pages.
+    pub fn chunk_window(&self, index: usize) -> Option<Window<'_>> {
+        let chunk = self.chunk(index)?;
+        let text = self.chunk_text(index);
+        Some(Window {
+            text,
+            cited: 0..text.len(),
+            pages: 0..text.len(),
+            page_starts: page_starts(text, chunk),
+        })
+    }
+
+    /// The whole text of the document. `None` where a manifest gave the chunks.
+    pub fn whole(&self) -> Option<Window<'_>> {
+        let document = self.document.as_ref()?;
+        let text = &*document.text;
+        Some(Window {
+            text,
+            cited: 0..text.len(),
+            pages: 0..text.len(),
+            page_starts: document
+                .pages
+                .iter()
+                .skip(1)
+                .map(|page| page.start)
+                .collect(),
         })
     }
 
@@ -285,6 +320,16 @@ fn page_window(text: &str, chunk: &Chunk, cited: impl Fn(u32) -> bool) -> Range<
         .get(last + 1)
         .map_or(text.len(), |after| byte_of_char(text, after.offset));
     start.min(end)..end
+}
+
+/// Where pages begin within a chunk.
+fn page_starts(text: &str, chunk: &Chunk) -> Vec<usize> {
+    chunk
+        .page_spans
+        .iter()
+        .skip(1)
+        .map(|span| byte_of_char(text, span.offset))
+        .collect()
 }
 
 /// The byte offset of the `count`-th code point, or the text's end.

@@ -12,7 +12,7 @@ use crate::derive::{self, CitedChunk};
 use crate::diagnostic::{Applicability, Related, Severity, registry};
 use crate::input::{Profile, SourceFile, accepts_fuzzy, profile};
 use crate::text::quote::{
-    Flag, MatchClass, Options, Passage, Quote, Verdict, check_quote, find_all_exact_or_normalized,
+    Flag, MatchClass, Options, Quote, Verdict, check_quote, find_all_exact_or_normalized,
 };
 
 /// How a citation's quote stands.
@@ -64,13 +64,7 @@ pub(crate) fn look(
     index: usize,
 ) -> Option<Verdict> {
     let window = text.window(index, pages)?;
-    let passage = Passage {
-        text: window.text,
-        cited: window.cited,
-        window: window.pages,
-        page_starts: &window.page_starts,
-        title: file.title(db).as_deref(),
-    };
+    let passage = window.passage(file.title(db).as_deref());
     Some(check_quote(&passage, quote, options(db)))
 }
 
@@ -393,8 +387,9 @@ pub(crate) fn relocation_fix(
 /// or several places.
 fn sole_place(fields: &Fields<'_>, text: &SourceText) -> Option<(usize, Option<Range<usize>>)> {
     let quote = fields.quote;
-    if let Some(document) = text.document() {
-        if let [only] = find_all_exact_or_normalized(&document.text, &quote).as_slice() {
+    if let Some(whole) = text.whole() {
+        let places = find_all_exact_or_normalized(&whole.passage(None), &quote);
+        if let [only] = places.as_slice() {
             let index = text.chunk_over(only)?;
             return Some((index, Some(only.clone())));
         }
@@ -405,7 +400,10 @@ fn sole_place(fields: &Fields<'_>, text: &SourceText) -> Option<(usize, Option<R
     // Normalised chunks, and chunks that a manifest gives, hold their own text.
     let mut found = None;
     for index in 0..text.chunks().len() {
-        match find_all_exact_or_normalized(text.chunk_text(index), &quote).as_slice() {
+        let Some(window) = text.chunk_window(index) else {
+            continue;
+        };
+        match find_all_exact_or_normalized(&window.passage(None), &quote).as_slice() {
             [] => {}
             [only] => {
                 let place = text.in_document(index, only.clone());

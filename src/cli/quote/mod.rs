@@ -243,7 +243,8 @@ fn check(document: &Document, question: &Question<'_>, rules: Rules) -> Result<A
         .map(|page| page.start)
         .collect();
     let mut passage = Passage::whole(&document.text);
-    passage.page_starts = &page_starts;
+    // Plain text may have been taken from pages, and may be a part of anything.
+    passage.page_starts = (document.format != Format::Text).then_some(&page_starts);
     passage.title = document.title.as_deref();
     passage.window = window;
     Ok(Answer::Own(Matcher::new(passage).check(quote, options)))

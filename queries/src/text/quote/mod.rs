@@ -45,20 +45,22 @@ pub struct Passage<'a> {
     pub cited: Range<usize>,
     /// The bytes of `text` in which a match must lie to be verified: what is on the cited pages.
     pub window: Range<usize>,
-    /// Byte offsets in `text` at which a new page begins, where the source has pages.
-    pub page_starts: &'a [usize],
+    /// Byte offsets in `text` at which a new page begins, in order: none in a source without pages.
+    /// `None`: nobody knows whether the text comes from pages. Running headers, footers and page
+    /// numbers are looked for where a page begins, and nowhere else if that is known.
+    pub page_starts: Option<&'a [usize]>,
     /// The title of the source, if it has one.
     pub title: Option<&'a str>,
 }
 
 impl<'a> Passage<'a> {
-    /// A passage that is cited as a whole.
+    /// A passage that is cited as a whole, of which nothing else is known.
     pub fn whole(text: &'a str) -> Self {
         Passage {
             text,
             cited: 0..text.len(),
             window: 0..text.len(),
-            page_starts: &[],
+            page_starts: None,
             title: None,
         }
     }
@@ -155,9 +157,9 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// All places in `text` where `quote` stands exactly or normalized; see [`Matcher::find_all`].
-pub fn find_all_exact_or_normalized(text: &str, quote: &Quote<'_>) -> Vec<Range<usize>> {
-    Matcher::new(Passage::whole(text)).find_all(quote)
+/// All places in `passage` where `quote` stands exactly or normalized; see [`Matcher::find_all`].
+pub fn find_all_exact_or_normalized(passage: &Passage<'_>, quote: &Quote<'_>) -> Vec<Range<usize>> {
+    Matcher::new(passage.clone()).find_all(quote)
 }
 
 /// The word outside `span` that negates or attributes what stands there, within its sentence.

@@ -111,7 +111,7 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    pub fn new(text: &'a str, page_starts: &[usize]) -> Self {
+    pub fn new(text: &'a str, page_starts: Option<&[usize]>) -> Self {
         let mut folded = Folded::new(text, false);
         folded.groups = super::groups::find(&folded, page_starts);
         let skipping = Skeleton::new(&folded, true);

@@ -4,6 +4,7 @@
 
 mod field_reports;
 mod foldings;
+mod pages;
 mod pairs;
 mod properties;
 mod verdicts;
