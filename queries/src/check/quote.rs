@@ -14,6 +14,7 @@ use crate::input::{Profile, SourceFile, accepts_fuzzy, profile};
 use crate::text::quote::{
     Flag, MatchClass, Options, Quote, Verdict, check_quote, find_all_exact_or_normalized,
 };
+use crate::text::veil::Veil;
 
 /// How a citation's quote stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,6 +207,23 @@ fn flags(fields: &Fields<'_>, verdict: &Verdict, findings: &mut Vec<Finding>) {
                 .severity(Severity::Warning)
                 .label("not the source's exact words")
                 .help("quote the source's exact words")
+            }
+            Flag::Veiled { veil } => {
+                let (message, label) = match veil {
+                    Veil::Struck => (
+                        "the quote stands in words that the source has struck out",
+                        "taken back by the source",
+                    ),
+                    Veil::Hidden | Veil::Target => (
+                        "the quote stands where no reader of the source sees it: in a comment, \
+                         a hidden element or the target of a link",
+                        "not to be seen in the source",
+                    ),
+                };
+                Finding::new(registry::QUOTE_008, at, message)
+                    .severity(refused)
+                    .label(label)
+                    .help("quote what the source says to its readers")
             }
             // Reported with the class; by themselves they ask for nothing.
             Flag::Editorial { .. } => continue,

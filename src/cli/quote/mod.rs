@@ -245,6 +245,7 @@ fn check(document: &Document, question: &Question<'_>, rules: Rules) -> Result<A
     let mut passage = Passage::whole(&document.text);
     // Plain text may have been taken from pages, and may be a part of anything.
     passage.page_starts = (document.format != Format::Text).then_some(&page_starts);
+    passage.veiled = &document.veiled;
     passage.title = document.title.as_deref();
     passage.window = window;
     Ok(Answer::Own(Matcher::new(passage).check(quote, options)))

@@ -77,6 +77,7 @@ pub(super) fn read(bytes: &[u8], options: &ExtractOptions) -> Result<Document, D
         text,
         layer,
         blocks,
+        veiled: Vec::new(),
         title: None,
         notices,
         decoded,

@@ -31,8 +31,11 @@ mod places;
 mod script;
 mod tokens;
 mod variants;
+mod veiled;
 mod verdict;
 mod walk;
+
+use crate::text::veil::Veiled;
 
 pub use verdict::{Flag, Folding, Foldings, MatchClass, Nearest, Verdict};
 
@@ -49,6 +52,9 @@ pub struct Passage<'a> {
     /// `None`: nobody knows whether the text comes from pages. Running headers, footers and page
     /// numbers are looked for where a page begins, and nowhere else if that is known.
     pub page_starts: Option<&'a [usize]>,
+    /// What stands in `text` and is not said by it, in order and apart. A quote may pass over it
+    /// and may not be taken from it.
+    pub veiled: &'a [Veiled],
     /// The title of the source, if it has one.
     pub title: Option<&'a str>,
 }
@@ -61,6 +67,7 @@ impl<'a> Passage<'a> {
             cited: 0..text.len(),
             window: 0..text.len(),
             page_starts: None,
+            veiled: &[],
             title: None,
         }
     }
@@ -152,8 +159,7 @@ impl<'a> Matcher<'a> {
     }
 
     fn source(&self) -> &walk::Source<'a> {
-        self.source
-            .get_or_init(|| walk::Source::new(self.passage.text, self.passage.page_starts))
+        self.source.get_or_init(|| walk::Source::new(&self.passage))
     }
 }
 

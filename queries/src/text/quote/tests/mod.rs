@@ -7,6 +7,7 @@ mod foldings;
 mod pages;
 mod pairs;
 mod properties;
+mod veiled;
 mod verdicts;
 
 use super::*;

@@ -112,6 +112,7 @@ fn a_match_lies_on_the_cited_pages_and_may_run_into_the_next_chunk() {
         cited,
         window,
         page_starts: None,
+        veiled: &[],
         title: None,
     };
     let check =
