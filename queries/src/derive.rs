@@ -208,6 +208,8 @@ pub struct CitedChunk {
     pub start_page: u32,
     /// Last page.
     pub end_page: u32,
+    /// Pages of the source; 1 where the format has none.
+    pub page_count: u32,
     /// See [`SourceDerivation::veils`].
     pub veils: Option<Fingerprint>,
     /// The next chunk of the document, where a quote may run into it.
@@ -237,6 +239,7 @@ pub fn cited_chunk(
             hash: chunk.hash,
             start_page: chunk.start_page,
             end_page: chunk.end_page,
+            page_count: derivation.page_count,
             veils: derivation.veils.get(index).copied(),
             next: list
                 .get(index + 1)

@@ -98,12 +98,55 @@ pub(crate) fn check_standing(
         class => {
             flags(fields, &verdict, findings);
             if counts(&verdict) {
+                findings.extend(beyond_the_source(fields, text, chunk, verdict.crosses()));
                 Standing::Verified(class)
             } else {
                 Standing::Failed
             }
         }
     }
+}
+
+/// A page range that goes on after the source's last page says less than it seems to. What a manifest
+/// gives may be a part of its source, whose last page nobody knows.
+fn beyond_the_source(
+    fields: &Fields<'_>,
+    text: &SourceText,
+    chunk: &CitedChunk,
+    crosses: bool,
+) -> Option<Finding> {
+    let [start, end] = fields.pages;
+    if text.document().is_none() || end <= u64::from(chunk.page_count) {
+        return None;
+    }
+    let last = text
+        .chunk(chunk.index + 1)
+        .filter(|_| crosses)
+        .map_or(chunk.end_page, |next| next.end_page);
+    let pages = match chunk.page_count {
+        1 => "1 page".to_owned(),
+        count => format!("{count} pages"),
+    };
+    Some(
+        Finding::new(
+            registry::CITE_005,
+            fields.at.pages.clone(),
+            format!("page_range [{start}, {end}] goes beyond the source, which has {pages}"),
+        )
+        .severity(Severity::Warning)
+        .label(format!(
+            "the words are on {}",
+            page_words(chunk.start_page, last)
+        ))
+        .fix(Some(pin_fix(
+            "set the pages of the chunk",
+            vec![(
+                fields.at.pages.clone(),
+                format!("[{}, {last}]", chunk.start_page),
+            )],
+        )))
+        .help("`kb fix` sets the pages of the chunk"),
+    )
 }
 
 /// Whether the quote stands there in a way that verifies it. A place without the context that the

@@ -132,9 +132,7 @@ impl Html<'_> {
             let start = at + next;
             let rest = rest.get(next..).unwrap_or_default();
             // In a script nothing is a tag but its end.
-            if self.open.as_ref().is_some_and(|open| open.is_raw())
-                && !rest.starts_with("</")
-            {
+            if self.open.as_ref().is_some_and(|open| open.is_raw()) && !rest.starts_with("</") {
                 at = start + 1;
                 continue;
             }
