@@ -76,13 +76,13 @@ fn sentences(text: &str) -> Vec<&str> {
 fn kept<'a>(from: &'a Read, to: &Read) -> (usize, usize, Vec<(&'a str, String)>) {
     let matcher = |read: &'a Read| {
         Matcher::new(Passage {
-            page_starts: &read.page_starts,
+            page_starts: Some(&read.page_starts),
             ..Passage::whole(&read.text)
         })
     };
     let own = matcher(from);
     let other = Matcher::new(Passage {
-        page_starts: &to.page_starts,
+        page_starts: Some(&to.page_starts),
         ..Passage::whole(&to.text)
     });
     let (mut all, mut stand, mut lost) = (0, 0, Vec::new());

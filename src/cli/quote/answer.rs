@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use kbc_queries::parse::document::{Document, FilePosition};
 use kbc_queries::text::quote::{Flag, Verdict};
+use kbc_queries::text::veil::Veil;
 
 use super::{Answer, Question, diff};
 
@@ -114,6 +115,8 @@ pub(super) fn warning(flag: &Flag) -> String {
                 inserted.join(", ")
             )
         }
+        Flag::Veiled { veil: Veil::Struck } => "the text has struck these words out".to_owned(),
+        Flag::Veiled { .. } => "no reader of the text sees these words".to_owned(),
         Flag::ContextDiffers => "prefix or suffix does not stand beside it".to_owned(),
     }
 }

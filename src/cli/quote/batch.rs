@@ -10,8 +10,9 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use kbc_queries::parse::document::{Document, ExtractOptions, Format};
+use kbc_queries::parse::document::{Document, ExtractOptions, Format, markdown_veils};
 use kbc_queries::text::quote::Quote;
+use kbc_queries::text::veil::Veil;
 
 use crate::render::json_line;
 use crate::workspace::door;
@@ -272,6 +273,22 @@ fn parse(line: &Line) -> Result<Case, String> {
     }
 }
 
+/// A text that comes without a file is taken as it is. It may be Markdown: comments and struck-out
+/// words look like nothing else. What would be links may be anything.
+fn as_it_is(text: &str) -> Document {
+    let mut veiled = markdown_veils(text).into_vec();
+    veiled.retain(|stretch| {
+        stretch.veil != Veil::Target
+            && text
+                .get(stretch.range.clone())
+                .is_some_and(|words| words.starts_with(['<', '~']))
+    });
+    Document {
+        veiled: veiled.into_boxed_slice(),
+        ..Document::from_text(Format::Text, text, Vec::new())
+    }
+}
+
 fn answer(case: &Case, documents: &Documents, rules: Rules) -> Given {
     let texts: Vec<&str> = match (&case.quote, &case.quotes) {
         (Some(quote), _) => vec![quote],
@@ -332,12 +349,7 @@ fn several(id: &Value, verified: bool, mut answers: Vec<Value>) -> Value {
 /// What a line asks about.
 fn document(case: &Case, documents: &Documents) -> Result<Arc<Document>, String> {
     match (&case.source, &case.source_path) {
-        // A text that comes without a file is taken as it is.
-        (Some(text), _) => Ok(Arc::new(Document::from_text(
-            Format::Text,
-            text,
-            Vec::new(),
-        ))),
+        (Some(text), _) => Ok(Arc::new(as_it_is(text))),
         (None, Some(path)) => match documents.get(path) {
             Some(document) => document.clone(),
             None => Err("the file was not read".to_owned()),

@@ -262,7 +262,9 @@ fn check_all(
         .map(|page| page.start)
         .collect();
     let mut passage = Passage::whole(&document.text);
-    passage.page_starts = &page_starts;
+    // Plain text may have been taken from pages, and may be a part of anything.
+    passage.page_starts = (document.format != Format::Text).then_some(&page_starts);
+    passage.veiled = &document.veiled;
     passage.title = document.title.as_deref();
     passage.window = window;
     let verdicts = Matcher::new(passage).check_all(quotes, options);

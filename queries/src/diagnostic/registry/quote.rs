@@ -65,6 +65,17 @@ codes! {
         failing: r#"quote: "each leave is hashed with a 0x00 prefix""#,
         corrected: r#"quote: "each leaf is hashed with a 0x00 prefix""#,
     }
+    QUOTE_008 = "CACG-QUOTE-008", Error, Verdict, Active => {
+        title: "quote of what the source does not say",
+        explanation: "The words stand in the source, but it does not say them to its readers: they are struck out \
+            (`~~ ~~`, `<del>`, `<s>`), so the author has taken them back, or they are in a comment, a hidden \
+            element or the target of a link, where nobody sees them. Under the strict profile struck-out words \
+            are not verified, and hidden ones are reported as absent; under the profile `cacg` both count, \
+            with this warning. Quote what the source says now.",
+        language: "yaml",
+        failing: r#"quote: "the dose is ten milligrams"   # source: ~~the dose is ten milligrams~~"#,
+        corrected: r#"quote: "the dose is five milligrams""#,
+    }
     VERIFY_001 = "CACG-VERIFY-001", Error, Verdict, Active => {
         title: "quote not found in the cited chunk",
         explanation: "The quote does not stand in the cited chunk, neither as it is nor after the foldings that leave \

@@ -78,6 +78,7 @@ pub(super) fn read(bytes: &[u8], options: &ExtractOptions) -> Result<Document, D
         text,
         layer,
         blocks,
+        veiled: Vec::new(),
         title: None,
         notices,
         decoded,

@@ -20,6 +20,8 @@ mod markdown;
 mod pdf;
 mod text;
 
+use crate::text::veil::{self, Veiled};
+
 pub use map::FileMap;
 
 /// How a source's bytes are to be read.
@@ -322,6 +324,8 @@ pub struct Document {
     pub pages: Box<[Range<usize>]>,
     /// In order, not overlapping.
     pub blocks: Box<[Block]>,
+    /// What stands in the text and is not said by it, in order, not overlapping.
+    pub veiled: Box<[Veiled]>,
     /// Back to the bytes of the file; meaningless when paged.
     pub map: FileMap,
     /// WHATWG name of the file's encoding (`UTF-8` for PDF).
@@ -343,6 +347,7 @@ impl Document {
             pages: one_page(text.len()),
             text: text.into(),
             blocks: blocks.into_boxed_slice(),
+            veiled: Box::default(),
             map: FileMap::identity(),
             encoding: "UTF-8",
             encoding_guessed: false,
@@ -430,7 +435,7 @@ pub fn extractor(format: Format) -> Extractor {
         },
         Format::Html => Extractor {
             name: "kbc-html",
-            version: "2",
+            version: "3",
         },
         Format::Csv => Extractor {
             name: "kbc-csv",
@@ -526,6 +531,7 @@ struct Made<'a> {
     text: String,
     layer: map::Layer,
     blocks: Vec<Block>,
+    veiled: Vec<Veiled>,
     title: Option<Box<str>>,
     notices: Vec<Notice>,
 }
@@ -538,6 +544,7 @@ impl Made<'_> {
             text,
             layer,
             mut blocks,
+            mut veiled,
             title,
             mut notices,
         } = self;
@@ -552,6 +559,9 @@ impl Made<'_> {
                 for block in &mut blocks {
                     block.range = layer.to_text(block.range.clone());
                 }
+                for stretch in &mut veiled {
+                    stretch.range = layer.to_text(stretch.range.clone());
+                }
                 map.push(layer);
                 text
             }
@@ -562,6 +572,7 @@ impl Made<'_> {
             pages: one_page(text.len()),
             text: text.into(),
             blocks: blocks.into_boxed_slice(),
+            veiled: veil::settle(veiled),
             map,
             encoding: decoded.encoding,
             encoding_guessed: decoded.guessed,
@@ -588,6 +599,10 @@ fn verbatim(
         format: options.format,
         pages: one_page(text.len()),
         blocks: blocks(&text).into_boxed_slice(),
+        veiled: match options.format {
+            Format::Markdown => markdown_veils(&text),
+            _ => Box::default(),
+        },
         text: text.into(),
         map,
         encoding: decoded.encoding,
@@ -595,6 +610,11 @@ fn verbatim(
         title: None,
         notices,
     })
+}
+
+/// What a Markdown text does not say: see [`Document::veiled`].
+pub fn markdown_veils(text: &str) -> Box<[Veiled]> {
+    veil::settle(markdown::veils::veils(text))
 }
 
 /// The pages of a document that has none.

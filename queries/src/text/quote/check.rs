@@ -11,7 +11,7 @@ use super::places::{self, Found};
 use super::variants;
 use super::verdict::{Flag, Folding, Foldings, MatchClass, Nearest, Verdict};
 use super::walk::Hit;
-use super::{Matcher, Options, Profile, Quote, boundary, chars, cue, elide, fuzzy};
+use super::{Matcher, Options, Profile, Quote, boundary, chars, cue, elide, fuzzy, veiled};
 
 /// What was found less well than needed, kept until nothing better turns up.
 #[derive(Default)]
@@ -47,14 +47,22 @@ pub(super) fn check(matcher: &Matcher<'_>, quote: &Quote<'_>, options: Options) 
     if evidence.is_empty() {
         return Verdict::absent(vec![Flag::TooShort], None);
     }
-    Check {
+    let verdict = Check {
         matcher,
         quote,
         text,
         evidence,
         options,
     }
-    .run()
+    .run();
+    let missing = matches!(
+        verdict.class(),
+        MatchClass::Absent | MatchClass::OutsidePages
+    );
+    if !missing {
+        return verdict;
+    }
+    veiled::verdict(matcher, quote, options).unwrap_or(verdict)
 }
 
 pub(super) fn trimmed(text: &str) -> &str {
@@ -259,7 +267,8 @@ impl Check<'_, '_, '_> {
         let from = passage.cited.start.max(passage.window.start);
         let reach = passage.text.get(from..passage.window.end)?;
         let at = from + memchr::memmem::find(reach.as_bytes(), normal.as_bytes())?;
-        if normal.is_empty() || at >= passage.cited.end {
+        let taken = || veiled::takes_from(passage, &(at..at + normal.len()));
+        if normal.is_empty() || at >= passage.cited.end || taken() {
             return None;
         }
         let text = self.quote.text;

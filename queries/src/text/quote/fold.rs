@@ -17,6 +17,7 @@ use super::markup::{self, Mark, Stand};
 use super::script::{Script, declared_case, script_char};
 use super::verdict::{Folding, Foldings};
 use crate::text::canonical;
+use crate::text::veil::Veiled;
 
 /// A folded text.
 #[derive(Clone, Debug)]
@@ -35,6 +36,11 @@ impl<'a> Folded<'a> {
     /// A text of more than 4 GiB is not folded.
     pub fn new(text: &'a str, is_quote: bool) -> Self {
         Self::with_marks(text, is_quote, markup::marks(text))
+    }
+
+    /// Folds a source, without what it does not say.
+    pub fn source(text: &'a str, veiled: &[Veiled]) -> Self {
+        Self::with_marks(text, false, markup::marks_around(text, veiled))
     }
 
     /// Folds a quote that may have kept bars and marks of quoted lines, but not the lines.

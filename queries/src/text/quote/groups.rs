@@ -11,10 +11,15 @@ use super::fold::{Folded, Group, Item, Kind};
 use super::lexicon;
 use super::verdict::Folding;
 
-/// Finds the optional groups of a source. `page_starts` are byte offsets at which a new page begins.
-pub(super) fn find(folded: &Folded<'_>, page_starts: &[usize]) -> Vec<Group> {
-    let mut furniture = paragraphs(folded);
-    furniture.extend(page_edges(folded, page_starts));
+/// Finds the optional groups of a source. `page_starts` are byte offsets at which a new page begins,
+/// where anything is known about pages.
+pub(super) fn find(folded: &Folded<'_>, page_starts: Option<&[usize]>) -> Vec<Group> {
+    let feeds = memchr::memchr_iter(0x0c, folded.text.as_bytes()).map(|at| at + 1);
+    let known = page_starts.unwrap_or_default();
+    let mut starts: Vec<usize> = known.iter().copied().chain(feeds).collect();
+    starts.sort_unstable();
+    let mut furniture = paragraphs(folded, &starts, page_starts.is_none());
+    furniture.extend(page_edges(folded, &starts));
     furniture.sort_by_key(|group| group.items.start);
     let mut groups = Vec::new();
     let mut end = 0;
@@ -287,8 +292,12 @@ const MOST_WORDS: usize = 12;
 /// Most pieces of furniture in a row: a footer, a page number, a header.
 const MOST_PARAGRAPHS: usize = 3;
 
-/// Short paragraphs that stand between two parts of a sentence.
-fn paragraphs(folded: &Folded<'_>) -> Vec<Group> {
+/// Short paragraphs that stand between two parts of a sentence, where a page ends. In a text of which
+/// nobody knows whether it has pages (`guess`), a header with words shows one; a bare number may be a value.
+fn paragraphs(folded: &Folded<'_>, starts: &[usize], guess: bool) -> Vec<Group> {
+    if starts.is_empty() && !guess {
+        return Vec::new();
+    }
     let text = folded.text;
     let ranges = split_paragraphs(text);
     let mut found = Vec::new();
@@ -310,13 +319,16 @@ fn paragraphs(folded: &Folded<'_>) -> Vec<Group> {
             ranges.get(index + run),
             ranges.get(index),
             ranges.get(index + run - 1),
-        ) && interrupts(
-            folded,
-            before,
-            after,
-            text.get(first.start..last.end)
-                .is_some_and(|inner| inner.contains(|c: char| c.is_numeric())),
-        ) {
+        ) && (is_page_end(starts, before.end..after.start)
+            || guess && text.get(first.start..last.end).is_some_and(shows_a_page))
+            && interrupts(
+                folded,
+                before,
+                after,
+                text.get(first.start..last.end)
+                    .is_some_and(|inner| inner.contains(|c: char| c.is_numeric())),
+            )
+        {
             found.push(cover(folded, first.start..last.end));
         }
         index += run;
@@ -429,15 +441,24 @@ fn is_mid_sentence(folded: &Folded<'_>, before: usize, after: usize) -> bool {
     ends && goes_on
 }
 
-/// The last line of a page and the first one of the next, where they read as furniture.
-fn page_edges(folded: &Folded<'_>, page_starts: &[usize]) -> Vec<Group> {
+/// Whether furniture shows by itself that it is some: it has words, or is set as `- 12 -`.
+fn shows_a_page(text: &str) -> bool {
+    text.contains(char::is_alphabetic) || text.starts_with("- ") && text.ends_with(" -")
+}
+
+/// Whether a page begins in the bytes between two paragraphs. `starts` ascend.
+fn is_page_end(starts: &[usize], between: Range<usize>) -> bool {
+    let next = starts.partition_point(|&start| start < between.start);
+    starts.get(next).is_some_and(|&start| start <= between.end)
+}
+
+/// The last line of a page and the first one of the next, where they read as furniture. `starts`
+/// ascend.
+fn page_edges(folded: &Folded<'_>, starts: &[usize]) -> Vec<Group> {
     let text = folded.text;
-    let feeds = memchr::memchr_iter(0x0c, text.as_bytes()).map(|at| at + 1);
-    let mut starts: Vec<usize> = page_starts.iter().copied().chain(feeds).collect();
-    starts.sort_unstable();
     let mut found = Vec::new();
     let mut reached = 0;
-    for start in starts {
+    for &start in starts {
         // Empty pages are one page break.
         if start < reached || !text.is_char_boundary(start) {
             continue;

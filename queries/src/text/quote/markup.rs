@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::chars;
 use super::tags::{entity_char, link_target, read_tag, reference};
+use crate::text::veil::{self, Veil, Veiled};
 
 /// What stands in place of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,22 @@ pub(super) fn marks(text: &str) -> Vec<Mark> {
     };
     scan.run();
     in_order(scan.marks)
+}
+
+/// The marks of `text`, in which what is hidden or struck out is a mark that stands for nothing.
+pub(super) fn marks_around(text: &str, veiled: &[Veiled]) -> Vec<Mark> {
+    let mut marks = marks(text);
+    let unsaid = || veiled.iter().filter(|veiled| veiled.veil != Veil::Target);
+    if unsaid().next().is_none() {
+        return marks;
+    }
+    marks.retain(|(range, _)| {
+        veil::within(veiled, range)
+            .iter()
+            .all(|veiled| veiled.veil == Veil::Target)
+    });
+    marks.extend(unsaid().map(|veiled| (veiled.range.clone(), Stand::Nothing)));
+    in_order(marks)
 }
 
 /// Sorts marks; where two read the same bytes, the first wins.

@@ -3,7 +3,7 @@
 use super::fold::{Folded, Kind};
 use super::verdict::Foldings;
 use super::walk::Hit;
-use super::{Matcher, Passage, Quote, boundary, chars, skeleton};
+use super::{Matcher, Passage, Quote, boundary, chars, skeleton, veiled};
 use std::ops::Range;
 
 /// The places found by one way of looking.
@@ -60,8 +60,9 @@ fn exact_all(matcher: &Matcher<'_>, text: &str) -> Vec<(Hit, bool)> {
         return Vec::new();
     };
     memchr::memmem::find_iter(haystack.as_bytes(), text.as_bytes())
-        .map(|at| {
-            let span = start + at..start + at + text.len();
+        .map(|at| start + at..start + at + text.len())
+        .filter(|span| !veiled::takes_from(passage, span))
+        .map(|span| {
             // Which elements a match covers is only worth knowing where its neighbours leave a doubt.
             if stands_clear(passage.text, &span) {
                 let hit = Hit {
@@ -166,10 +167,15 @@ pub(super) fn normalized(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Found {
         return Found::default();
     }
     let source = matcher.source();
-    let hits = source.find(quote).into_iter().map(|hit| {
-        let whole = boundary::is_whole(&source.folded, &hit.items);
-        (hit, whole)
-    });
+    let passage = matcher.passage();
+    let hits = source
+        .find(quote)
+        .into_iter()
+        .filter(|hit| !veiled::ends_within(passage, &hit.span))
+        .map(|hit| {
+            let whole = boundary::is_whole(&source.folded, &hit.items);
+            (hit, whole)
+        });
     Found::sort(matcher.passage(), hits.collect())
 }
 
@@ -180,7 +186,10 @@ pub(super) fn normalized_hits(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Vec<
     }
     let source = matcher.source();
     let mut hits = source.find(quote);
-    hits.retain(|hit| boundary::is_whole(&source.folded, &hit.items));
+    let passage = matcher.passage();
+    hits.retain(|hit| {
+        !veiled::ends_within(passage, &hit.span) && boundary::is_whole(&source.folded, &hit.items)
+    });
     hits
 }
 

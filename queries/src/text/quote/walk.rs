@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::Passage;
 use super::chars;
 use super::fold::{Folded, Item, Kind};
 use super::lexicon;
@@ -44,9 +45,9 @@ fn budget(source: usize, quote: usize) -> usize {
 }
 
 impl<'a> Source<'a> {
-    pub fn new(text: &'a str, page_starts: &[usize]) -> Self {
-        let mut folded = Folded::new(text, false);
-        folded.set_groups(super::groups::find(&folded, page_starts));
+    pub fn new(passage: &Passage<'a>) -> Self {
+        let mut folded = Folded::source(passage.text, passage.veiled);
+        folded.set_groups(super::groups::find(&folded, passage.page_starts));
         let skipping = Skeleton::new(&folded, true);
         let literal = (!folded.groups.is_empty()).then(|| Skeleton::new(&folded, false));
         Source {

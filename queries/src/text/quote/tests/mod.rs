@@ -5,8 +5,10 @@
 mod field_reports;
 mod foldings;
 mod hostile;
+mod pages;
 mod pairs;
 mod properties;
+mod veiled;
 mod verdicts;
 
 use super::*;

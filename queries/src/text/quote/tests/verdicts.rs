@@ -111,7 +111,8 @@ fn a_match_lies_on_the_cited_pages_and_may_run_into_the_next_chunk() {
         text,
         cited,
         window,
-        page_starts: &[],
+        page_starts: None,
+        veiled: &[],
         title: None,
     };
     let check =
@@ -588,7 +589,8 @@ fn verdicts_survive_the_trace_store() {
 #[test]
 fn all_places_of_a_quote_are_found_and_twins_are_not() {
     let text = "Team Beta won.  Later Team\nBeta won. Team Alpha won.";
-    let find = |quote: &str| find_all_exact_or_normalized(text, &Quote::new(quote));
+    let find =
+        |quote: &str| find_all_exact_or_normalized(&Passage::whole(text), &Quote::new(quote));
     assert_eq!(
         find("Team Beta won"),
         [0..13],
