@@ -138,7 +138,7 @@ fn the_registry_has_every_code_of_the_contract_and_ours() {
         ("DEP", 1, 4),
         ("ROLE", 1, 3),
         ("SHOW", 1, 3),
-        ("QUOTE", 1, 7),
+        ("QUOTE", 1, 8),
         ("SRC", 1, 13),
         ("CFG", 1, 8),
         ("CARDS", 1, 1),
