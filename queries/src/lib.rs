@@ -35,6 +35,7 @@ pub mod emit;
 pub mod input;
 pub mod parse;
 pub mod resolve;
+pub mod round;
 pub mod system;
 pub mod text;
 
