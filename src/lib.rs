@@ -7,6 +7,7 @@
 
 pub mod cache;
 pub mod cli;
+pub mod contract;
 pub mod publish;
 pub mod render;
 pub mod session;

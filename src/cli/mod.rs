@@ -19,16 +19,20 @@ mod cite;
 mod clean;
 mod completions;
 mod config;
+mod contract;
 mod coverage;
 mod explain;
 mod fix;
 mod freshness;
 mod init;
+mod lint;
 mod output;
 mod progress;
 mod prove;
 mod quote;
 mod root;
+mod round;
+mod verify;
 
 /// A compiler for knowledge bases: it checks that every quote in every card stands in the source
 /// it cites, and publishes verified, reproducible manifests.
@@ -85,6 +89,8 @@ enum Command {
     Init(init::Arguments),
     Build(build::Arguments),
     Check(check::Arguments),
+    Lint(lint::Arguments),
+    Verify(verify::Arguments),
     Fix(fix::Arguments),
     Cite(cite::Arguments),
     Coverage(coverage::Arguments),
@@ -111,6 +117,8 @@ pub enum Outcome {
     Fine,
     /// There are findings.
     Findings,
+    /// The request itself is wrong, and that was said.
+    Refused,
 }
 
 /// Why a command could not do its work: usage, configuration or the world. Exit status 2.
@@ -229,6 +237,8 @@ pub fn main() -> ExitCode {
         Command::Init(arguments) => init::run(&world, &arguments),
         Command::Build(arguments) => build::run(&world, &arguments),
         Command::Check(arguments) => check::run(&world, &arguments),
+        Command::Lint(arguments) => lint::run(&world, &arguments),
+        Command::Verify(arguments) => verify::run(&world, &arguments),
         Command::Fix(arguments) => fix::run(&world, &arguments),
         Command::Freshness(arguments) => freshness::run(&world, &arguments),
         Command::Quote(arguments) => quote::run(&world, &arguments),
@@ -249,6 +259,7 @@ pub fn main() -> ExitCode {
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
+        Ok(Outcome::Refused) => ExitCode::from(2),
         Err(failure) => fail(&failure),
     }
 }

@@ -48,7 +48,7 @@ pub use self::cite::Cited;
 pub(crate) use self::citing::Citing;
 pub use self::database::{Database, Observer};
 pub use self::keys::{chunk_params, derivation_name};
-pub use self::report::Report;
+pub use self::report::{CardFindings, Report};
 
 /// Told how far long work is.
 pub trait Progress: Send + Sync {
@@ -85,6 +85,8 @@ pub struct Options {
     pub progress: Option<Arc<dyn Progress>>,
     /// Only these cards (paths relative to the root).
     pub only: Option<BTreeSet<String>>,
+    /// The cards in `only` are all there are, so that an edge to any other leads nowhere.
+    pub whole_deck: bool,
     /// Hears the name of every executed query.
     pub observer: Option<Observer>,
 }

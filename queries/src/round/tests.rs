@@ -134,7 +134,14 @@ fn every_line_end_of_unicode_ends_a_line() {
     for end in [
         "\n", "\r\n", "\r", "\u{B}", "\u{C}", "\u{1C}", "\u{85}", "\u{2028}", "\u{2029}",
     ] {
-        let text = ["## Knowledge Consulted", "- a.md", "- b.md", "## Next", "- c.md"].join(end);
+        let text = [
+            "## Knowledge Consulted",
+            "- a.md",
+            "- b.md",
+            "## Next",
+            "- c.md",
+        ]
+        .join(end);
         assert_eq!(cited(&text), ["a.md", "b.md"], "{end:?}");
     }
 }
