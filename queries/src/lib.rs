@@ -28,6 +28,7 @@ use salsa::Database;
 pub mod check;
 pub mod chunk;
 pub mod commit;
+pub mod deck;
 pub mod derive;
 pub mod diagnostic;
 pub mod documents;
