@@ -10,6 +10,7 @@ use clap::Args;
 use kbc_queries::diagnostic::registry;
 use kbc_queries::parse::settings::Profile;
 
+use crate::contract::hints;
 use crate::contract::view::{self, CardView, Line, Look};
 use crate::session::{Options, Session};
 use crate::workspace::Project;
@@ -195,7 +196,8 @@ impl Ground {
         options.only = Some(keys.clone());
         options.whole_deck = whole_deck;
         let mut session = Session::open(self.project, options);
-        let views = view::cards(&session, &keys, run.look);
+        let mut views = view::cards(&session, &keys, run.look);
+        hints::add(&mut session, &mut views);
         session.record();
         Seen {
             root,

@@ -4,5 +4,6 @@
 //! which of the session's findings the contract counts as layer 1 and layer 2, which of them it
 //! shows, and in which words. No rule is decided here.
 
+pub mod hints;
 pub mod round;
 pub mod view;

@@ -70,6 +70,31 @@ impl Session {
     }
 }
 
+impl Session {
+    /// The ids and texts of a source's chunks that are not retracted. `None`: there is no such
+    /// source, or it gives no text.
+    pub fn active_chunks(&mut self, id: &str) -> Option<Vec<(String, String)>> {
+        self.bind_all();
+        let input = self.sources.get(self.by_id.get(id)?)?.input?;
+        derive::source(&self.db, input).as_ref().ok()?;
+        let text = SourceText::load(&self.db, input).ok()?;
+        let (_, retracted, chunks) = self.context.marks(id);
+        if retracted {
+            return None;
+        }
+        let ids = text
+            .chunks()
+            .iter()
+            .map(|chunk| chunk_id(id, chunk.start_page, chunk.ordinal));
+        let all = ids.enumerate();
+        Some(
+            all.filter(|(_, id)| !chunks.iter().any(|retracted| **retracted == **id))
+                .map(|(index, id)| (id, text.chunk_text(index).to_owned()))
+                .collect(),
+        )
+    }
+}
+
 /// The chunk that holds the quote and the quote's place in the chunk's text. A chunk that holds it
 /// whole comes before one that it runs out of.
 fn place(text: &SourceText, quote: &Quote<'_>, id: &str) -> Result<(usize, Range<usize>), String> {
