@@ -59,10 +59,11 @@ fn wanted(
                 && let (Some(source), Some(quote)) = (&citation.source_id, &citation.quote)
             {
                 let quote = quote.value.to_string();
-                wanted
-                    .entry(source.value.to_string())
-                    .or_default()
-                    .push((path.clone(), absent.line, quote));
+                wanted.entry(source.value.to_string()).or_default().push((
+                    path.clone(),
+                    absent.line,
+                    quote,
+                ));
             }
         }
     }
