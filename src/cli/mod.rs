@@ -185,6 +185,7 @@ impl World {
         Options {
             reader: std::env::current_exe().ok(),
             progress: progress::bar(),
+            user_cache: user_cache(),
             ..Options::default()
         }
     }
@@ -199,6 +200,17 @@ impl World {
             }
         }
     }
+}
+
+/// The user's folder for derived state: the XDG base directory specification's, below it our own.
+fn user_cache() -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    Some(base.join("kbc"))
 }
 
 /// Runs the program.

@@ -76,12 +76,9 @@ pub fn run(
             stale_section(registry::RS_002, "N/A sentinel together with cited cards")?;
         }
     }
-    let search = Search {
-        beside: at.parent().unwrap_or(&world.current),
-        current: &world.current,
-        root: &ground.project.root.clone(),
-        allow_outside,
-    };
+    let beside = at.parent().unwrap_or(&world.current);
+    let root = ground.project.root.clone();
+    let mut search = Search::new(beside, &world.current, &root, allow_outside);
     let cited = round
         .section
         .map(|section| section.cited)

@@ -3,6 +3,7 @@
 //! A path is looked for beside the summary first, then from the current folder, as the contract's
 //! published text says. What lies outside the project is not read unless it is asked for.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use kbc_queries::round::Cited;
@@ -21,30 +22,46 @@ pub enum Place {
 }
 
 /// Where paths are looked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Search<'a> {
-    /// The folder of the summary.
-    pub beside: &'a Path,
-    /// The current folder.
-    pub current: &'a Path,
-    /// The project's root.
-    pub root: &'a Path,
-    /// Whether paths may lead out of the project.
-    pub allow_outside: bool,
+    beside: &'a Path,
+    current: &'a Path,
+    root: &'a Path,
+    allow_outside: bool,
+    real_root: Option<PathBuf>,
+    /// Folders, and whether they lie in the project, links followed.
+    folders: HashMap<PathBuf, bool>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    /// Looks beside the summary in `beside`, then from `current`, within the project's `root`
+    /// unless paths may lead out of it.
+    pub fn new(beside: &'a Path, current: &'a Path, root: &'a Path, allow_outside: bool) -> Self {
+        Search {
+            beside,
+            current,
+            root,
+            allow_outside,
+            real_root: root.canonicalize().ok(),
+            folders: HashMap::new(),
+        }
+    }
+
     /// Where a cited card lies: as written, then as its other readings.
-    pub fn place(&self, cited: &Cited) -> Place {
+    pub fn place(&mut self, cited: &Cited) -> Place {
         let spellings = std::iter::once(&cited.path).chain(&cited.readings);
         let mut outside = None;
         for spelling in spellings {
             for base in [self.beside, self.current] {
                 let candidate = plain(&base.join(spelling));
-                if !candidate.exists() {
+                let Ok(found) = candidate.symlink_metadata() else {
+                    continue;
+                };
+                let is_link = found.is_symlink();
+                if is_link && !candidate.exists() {
                     continue;
                 }
-                if self.allow_outside || self.is_inside(&candidate) {
+                if self.allow_outside || self.is_inside(&candidate, is_link) {
                     return Place::Found(candidate);
                 }
                 outside.get_or_insert(candidate);
@@ -63,10 +80,25 @@ impl Search<'_> {
     }
 
     /// Whether a path leads into the project, links followed.
-    fn is_inside(&self, path: &Path) -> bool {
-        match (self.root.canonicalize(), path.canonicalize()) {
-            (Ok(root), Ok(path)) => path.starts_with(root),
-            _ => false,
+    fn is_inside(&mut self, path: &Path, is_link: bool) -> bool {
+        let Some(root) = &self.real_root else {
+            return false;
+        };
+        let really = |path: &Path| {
+            path.canonicalize()
+                .is_ok_and(|path| path.starts_with(root))
+        };
+        match path.parent() {
+            // What is no link lies where its folder lies, and many cards share one.
+            Some(folder) if !is_link => match self.folders.get(folder) {
+                Some(inside) => *inside,
+                None => {
+                    let inside = really(folder);
+                    self.folders.insert(folder.to_path_buf(), inside);
+                    inside
+                }
+            },
+            _ => really(path),
         }
     }
 }
@@ -98,12 +130,7 @@ mod tests {
         }
         fs::write(folder.path().join("far.md"), "").unwrap();
         let beside = root.join("rounds");
-        let search = Search {
-            beside: &beside,
-            current: &root,
-            root: &root,
-            allow_outside: false,
-        };
+        let mut search = Search::new(&beside, &root, &root, false);
         for (path, readings, place) in [
             (
                 "cards/a.md",
@@ -130,10 +157,7 @@ mod tests {
         ] {
             assert_eq!(search.place(&cited(path, readings)), place, "{path}");
         }
-        let open = Search {
-            allow_outside: true,
-            ..search
-        };
+        let mut open = Search::new(&beside, &root, &root, true);
         assert_eq!(
             open.place(&cited("../far.md", &[])),
             Place::Found(folder.path().join("far.md"))
@@ -148,12 +172,7 @@ mod tests {
         fs::create_dir_all(&root).unwrap();
         fs::write(folder.path().join("far.md"), "").unwrap();
         std::os::unix::fs::symlink(folder.path().join("far.md"), root.join("near.md")).unwrap();
-        let search = Search {
-            beside: &root,
-            current: &root,
-            root: &root,
-            allow_outside: false,
-        };
+        let mut search = Search::new(&root, &root, &root, false);
         assert!(matches!(
             search.place(&cited("near.md", &[])),
             Place::Outside(_)

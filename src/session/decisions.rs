@@ -68,7 +68,6 @@ impl Session {
         };
         self.read_matrix(&mut context);
         self.read_published(&mut context, looked_at);
-        self.take_given(&mut context);
         context.recorded = context
             .published
             .sources
@@ -228,7 +227,7 @@ impl Session {
 }
 
 /// The fingerprint of a file that may be larger than memory should be asked for.
-fn fingerprint_file(path: &std::path::Path) -> std::io::Result<Fingerprint> {
+pub(super) fn fingerprint_file(path: &std::path::Path) -> std::io::Result<Fingerprint> {
     let mut file = std::fs::File::open(path)?;
     let mut hasher = FingerprintHasher::default();
     let mut buffer = vec![0; 1 << 18];

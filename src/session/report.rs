@@ -214,16 +214,13 @@ impl Session {
             retracted: self.context.published.retracted_cards.clone(),
             orphans: self.options.orphans,
             allow_retracted: self.options.allow_retracted,
+            incomplete: !complete,
         };
         let mut diagnostics = Vec::new();
         let mut text: Option<(usize, Arc<str>, LineIndex)> = None;
         for (index, finding) in graph::check(&nodes, &options) {
             let path = nodes[index].path;
             if only.is_some_and(|only| !only.contains(&**path)) {
-                continue;
-            }
-            let unknown = finding.code == kbc_queries::diagnostic::registry::DEP_001;
-            if unknown && !complete {
                 continue;
             }
             if text.as_ref().is_none_or(|(known, _, _)| *known != index) {
