@@ -449,6 +449,7 @@ fn rotation_carries_the_head_and_verify_follows_it_back() {
     assert!(said.contains("ok: 9 events in 3 files"), "{said}");
     for head in [&first, &second, &third] {
         place.sound(&["--head", head]);
+        place.sound(&["--head", head, "--since-rotation"]);
     }
     // A head in the middle of a file that was rotated away.
     let inner = Place::with(2).head();
