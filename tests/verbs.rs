@@ -422,3 +422,79 @@ fn a_batch_knows_the_edges_between_its_cards() {
     let found = lint(&["--check-orphans", "--format", "short"]);
     assert!(found.stdout.contains("DEP-003"), "{}", found.stdout);
 }
+
+/// Runs a verb under the frozen clock and gives the journal it leaves.
+fn journal_of(arguments: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("j.jsonl");
+    let manifest = format!("{CORPUS}/out_python/chunks_manifest.json");
+    let matrix = format!("{CORPUS}/out_python/source_matrix.json");
+    let mut all = arguments.to_vec();
+    let inputs = [
+        "--chunks-manifest",
+        &manifest,
+        "--source-matrix",
+        &matrix,
+        "--journal",
+        journal.to_str().unwrap(),
+    ];
+    all.extend(inputs);
+    support::kb_with(&root(), &all, &[("KB_FROZEN_CLOCK", "1")]);
+    fs::read_to_string(journal).unwrap()
+}
+
+/// A recorded journal with paths of this tree: the prefix of another checkout taken off, and the
+/// checksums of its single event computed anew.
+fn golden_journal(row: &str, file: &str) -> String {
+    let text = golden(row, file).replace("/repo/", "");
+    let mut event: serde_json::Value = serde_json::from_str(&text).unwrap();
+    event.as_object_mut().unwrap().remove("event_checksum");
+    let bytes = kbc_queries::commit::canonical::to_vec(&event).unwrap();
+    let checksum = kbc_queries::commit::hash::sha256(&bytes).to_string();
+    event["event_checksum"] = checksum.into();
+    kbc_queries::commit::canonical::to_string(&event) + "\n"
+}
+
+#[test]
+fn visits_are_journaled_as_the_goldens_have_them() {
+    let card = format!("{CORPUS}/adversarial/01-malformed-hash.md");
+    assert_eq!(
+        journal_of(&["lint", &card]),
+        golden_journal(
+            "kb_lint_parity_adversarial",
+            "01-malformed-hash.lint_journal.jsonl"
+        )
+    );
+    let summary = "tests/round_summary_fixtures/08_missing_card.md";
+    assert_eq!(
+        journal_of(&["verify", "--round-summary", summary]),
+        golden_journal(
+            "kb_verify_round_summary_parity_golden",
+            "08_missing_card.lint_journal.jsonl"
+        )
+    );
+}
+
+#[test]
+fn every_visit_is_one_event_and_a_broken_journal_takes_none() {
+    let round = Round::new();
+    round.section(&format!("- {GOOD}\n- {FAKE}\n- {GOOD}\n- cards/none.md"));
+    round.verify(&[GOOD]);
+    round.verify(&["cards/none.md"]);
+    let journal = round.path().join("out/lint_journal.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    assert_eq!(text.lines().count(), 5, "{text}");
+    assert!(!text.contains(round.path().to_str().unwrap()), "{text}");
+    write(&journal, text.replacen("\"seq\":1", "\"seq\":7", 1));
+    // Only the end is looked at by an append; a look at all of it finds the line.
+    let found = kb(
+        round.path(),
+        &["journal", "verify", "--journal", "out/lint_journal.jsonl"],
+    );
+    assert_eq!(found.status, 1, "{}{}", found.stdout, found.stderr);
+    write(&journal, "{}\n");
+    let found = round.verify(&[GOOD]);
+    assert_eq!(found.status, 1);
+    assert!(found.stderr.contains("CACG-JNL-001"), "{}", found.stderr);
+    assert_eq!(fs::read_to_string(&journal).unwrap(), "{}\n");
+}

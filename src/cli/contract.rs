@@ -4,14 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
 use kbc_queries::diagnostic::registry;
 use kbc_queries::parse::settings::Profile;
 
-use crate::contract::hints;
-use crate::contract::view::{self, CardView, Line, Look};
+use crate::contract::view::{self, CardView, Line, Look, Verb};
+use crate::contract::{hints, visit};
+use crate::record::clock::Clock;
+use crate::record::journal::Journal;
 use crate::session::{Options, Session};
 use crate::workspace::Project;
 use crate::workspace::discover::{Matcher, Role, discover};
@@ -75,6 +78,8 @@ pub struct Visit {
     pub key: String,
     /// Its path as it was given.
     pub shown: String,
+    /// Its path as events have it.
+    pub recorded: String,
 }
 
 impl Inputs {
@@ -135,6 +140,7 @@ impl Ground {
         Visit {
             key,
             shown: given.display().to_string(),
+            recorded: self.recorded(world, given),
         }
     }
 
@@ -182,16 +188,22 @@ impl Ground {
             .map(|found| Visit {
                 key: found.path.to_string(),
                 shown: found.path.to_string(),
+                recorded: found.path.to_string(),
             })
             .collect();
         visits.sort_by(|a, b| a.key.cmp(&b.key));
         visits
     }
 
+    /// A card's path as events have it.
+    pub fn recorded(&self, world: &World, path: &Path) -> String {
+        crate::record::paths::recorded(path, &self.project.root, &world.current)
+    }
+
     /// Looks at these cards, with one session. `whole_deck`: there are no others.
     pub fn look(self, visits: &[Visit], run: &Run, whole_deck: bool) -> Seen {
         let keys: BTreeSet<String> = visits.iter().map(|visit| visit.key.clone()).collect();
-        let root = self.project.root.clone();
+        let started = Instant::now();
         let mut options = self.options;
         options.only = Some(keys.clone());
         options.whole_deck = whole_deck;
@@ -200,27 +212,52 @@ impl Ground {
         hints::add(&mut session, &mut views);
         session.record();
         Seen {
-            root,
             session,
             views,
             journal: self.journal,
+            latency: started.elapsed(),
         }
     }
 }
 
 /// Cards that were looked at.
 pub struct Seen {
-    /// The project's root.
-    pub root: PathBuf,
     /// What was looked at.
     pub session: Session,
     /// The cards, by their path in the session.
     pub views: BTreeMap<Arc<str>, CardView>,
     /// Where visits are recorded.
     pub journal: PathBuf,
+    /// How long it took.
+    pub latency: Duration,
 }
 
 impl Seen {
+    /// Records visits, all at once. What is wrong with the journal is said, and fails the run.
+    pub fn record(&self, verb: Verb, visits: &[(&str, &CardView)]) -> Result<bool, Failure> {
+        let clock = Clock::from_environment();
+        // One look serves all cards; each is given its share.
+        let share = u32::try_from(visits.len().max(1)).unwrap_or(u32::MAX);
+        let latency = self.latency / share;
+        let events: Vec<_> = visits
+            .iter()
+            .map(|(path, view)| visit::event(clock, verb, path, view, latency))
+            .collect();
+        let journal = Journal::open(&*self.journal, self.journal.display().to_string());
+        match journal.append(&events) {
+            Ok(appended) => {
+                for repair in &appended.repairs {
+                    writeln!(io::stderr(), "kb: {}: {repair}", self.journal.display())?;
+                }
+                Ok(true)
+            }
+            Err(error) => {
+                writeln!(io::stderr(), "{}", error.contract_line())?;
+                Ok(false)
+            }
+        }
+    }
+
     /// A card's view. One that the session does not know was not verified.
     pub fn view(&self, visit: &Visit) -> CardView {
         self.views.get(&*visit.key).cloned().unwrap_or_else(|| {
@@ -269,8 +306,11 @@ pub fn run(world: &World, inputs: &Inputs, deck: Deck<'_>, run: &Run) -> Command
         text.push_str(&format!("{}: {}\n", line.code, line.message));
         failed = true;
     }
-    for visit in &visits {
-        let view = seen.view(visit);
+    let looked: Vec<(&Visit, CardView)> = visits
+        .iter()
+        .map(|visit| (visit, seen.view(visit)))
+        .collect();
+    for (visit, view) in &looked {
         if !view.passes(run.look.verb) {
             failed = true;
             for line in &view.lines {
@@ -286,6 +326,11 @@ pub fn run(world: &World, inputs: &Inputs, deck: Deck<'_>, run: &Run) -> Command
             output::print(world, &seen.session, &report, format)?;
         }
     }
+    let events: Vec<(&str, &CardView)> = looked
+        .iter()
+        .map(|(visit, view)| (&*visit.recorded, view))
+        .collect();
+    failed |= !seen.record(run.look.verb, &events)?;
     seen.session.leave();
     Ok(match failed {
         true => Outcome::Findings,

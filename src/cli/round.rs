@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use kbc_queries::diagnostic::registry;
+use kbc_queries::diagnostic::{Severity, registry};
 use kbc_queries::round::{Judgement, parse};
 
 use crate::contract::round::{Place, Search};
-use crate::contract::view::Line;
+use crate::contract::view::{CardView, Line};
 
 use super::contract::{self, Inputs, Run, Visit};
 use super::{CommandResult, Outcome, World};
@@ -103,6 +103,7 @@ pub fn run(
         .collect();
     let seen = ground.look(&visits, run, false);
     let mut verified = String::new();
+    let mut events: Vec<(&str, CardView)> = Vec::new();
     if let Some(line) = crate::contract::view::broken_cards_manifest(&seen.session) {
         return contract::at_the_door(&line);
     }
@@ -111,18 +112,23 @@ pub fn run(
         match said {
             Said::Card(visit) => {
                 let view = seen.view(visit);
-                if view.passes(run.look.verb) {
-                    verified.push_str(&format!("{shown}: VERIFIED\n"));
-                    continue;
-                }
+                let passes = view.passes(run.look.verb);
                 let first = view
                     .lines
                     .iter()
-                    .find(|line| line.severity == kbc_queries::diagnostic::Severity::Error)
+                    .find(|line| line.severity == Severity::Error)
                     .map_or(registry::VERIFY_005, |line| line.code);
+                events.push((&visit.recorded, view));
+                if passes {
+                    verified.push_str(&format!("{shown}: VERIFIED\n"));
+                    continue;
+                }
                 notes.push_str(&format!("{shown}: STALE (verify failed: {first})\n"));
             }
-            Said::Missing(_) => {
+            Said::Missing(visit) => {
+                let message = format!("file not found: {}", visit.recorded);
+                let view = CardView::failed(Line::error(registry::CLI_001, message));
+                events.push((&visit.recorded, view));
                 notes.push_str(&format!("{shown}: MISSING (file not found)\n"));
             }
             Said::Outside => notes.push_str(&format!(
@@ -132,6 +138,8 @@ pub fn run(
         }
         failed = true;
     }
+    let events: Vec<(&str, &CardView)> = events.iter().map(|(path, view)| (*path, view)).collect();
+    failed |= !seen.record(run.look.verb, &events)?;
     io::stderr().write_all(notes.as_bytes())?;
     if !verified.is_empty() {
         super::write_out(verified.trim_end())?;

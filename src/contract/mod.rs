@@ -7,3 +7,4 @@
 pub mod hints;
 pub mod round;
 pub mod view;
+pub mod visit;

@@ -84,10 +84,7 @@ impl<'a> Search<'a> {
         let Some(root) = &self.real_root else {
             return false;
         };
-        let really = |path: &Path| {
-            path.canonicalize()
-                .is_ok_and(|path| path.starts_with(root))
-        };
+        let really = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(root));
         match path.parent() {
             // What is no link lies where its folder lies, and many cards share one.
             Some(folder) if !is_link => match self.folders.get(folder) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use kbc_queries::diagnostic::{Code, Diagnostic, Severity, registry};
 use kbc_queries::text::quote::MatchClass;
@@ -57,6 +57,8 @@ pub struct CardView {
     pub layer2: bool,
     /// A quote was accepted only as fuzzy.
     pub fuzzy: bool,
+    /// The hash that the card says it has.
+    pub stored_hash: Option<Arc<str>>,
     /// Which quotes do not stand, for hints and the semantic layer.
     pub absent: Vec<Absent>,
     verified: bool,
@@ -80,6 +82,7 @@ impl CardView {
             layer1: false,
             layer2: false,
             fuzzy: false,
+            stored_hash: None,
             absent: Vec::new(),
             verified: false,
         }
@@ -118,27 +121,6 @@ impl Line {
             message: message.into(),
             hints: Vec::new(),
         }
-    }
-
-    /// The contract's diagnostic object.
-    pub fn object(&self, file: &str) -> Value {
-        let mut object = Map::new();
-        object.insert("code".into(), self.code.as_str().into());
-        object.insert("file".into(), file.into());
-        if !self.hints.is_empty() {
-            object.insert("hints".into(), self.hints.clone().into());
-        }
-        object.insert("message".into(), self.message.clone().into());
-        object.insert(
-            "severity".into(),
-            match self.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-                Severity::Info => "info",
-            }
-            .into(),
-        );
-        Value::Object(object)
     }
 
     /// The lines on stderr.
@@ -240,6 +222,7 @@ fn view(found: &CardFindings, context: &[Line], look: Look) -> CardView {
         layer1: false,
         layer2: false,
         fuzzy: found.classes.contains(&Some(MatchClass::Fuzzy)),
+        stored_hash: found.stored_hash.clone(),
         absent: Vec::new(),
         verified: false,
     };

@@ -365,6 +365,7 @@ impl Circumstances<'_> {
                 reading_key: self.reading_key(reading),
                 diagnostics,
                 citations,
+                stored_hash: report.stored_hash.clone(),
                 summary: report.summary.clone(),
             }),
         }

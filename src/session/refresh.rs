@@ -21,7 +21,9 @@ use super::given;
 use super::hashing::known;
 use super::recipes::Recipes;
 use super::store::{self, LastState};
-use super::{CardState, Database, Given, Options, OtherState, Pending, Session, SourceState, Stats};
+use super::{
+    CardState, Database, Given, Options, OtherState, Pending, Session, SourceState, Stats,
+};
 
 impl Session {
     /// Looks at a project and derives what is stale.

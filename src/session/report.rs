@@ -41,8 +41,8 @@ pub struct CardFindings {
     pub classes: Vec<Option<MatchClass>>,
     /// About its place among the cards.
     pub graph: Vec<Diagnostic>,
-    /// Its hash as it is now; `None`: the card is not sound.
-    pub card_hash: Option<Arc<str>>,
+    /// The hash that the card says it has.
+    pub stored_hash: Option<Arc<str>>,
 }
 
 /// The ledger and the diagnostics of one card.
@@ -164,7 +164,7 @@ impl Session {
             };
             let mut findings = CardFindings {
                 card: weighed(details.diagnostics),
-                card_hash: details.summary.map(|summary| summary.card_hash),
+                stored_hash: details.stored_hash,
                 ..CardFindings::default()
             };
             for citation in details.citations {
