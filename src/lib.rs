@@ -5,6 +5,8 @@
 //! - [`cache`]: derived values across runs. [`publish`]: writing `out/`.
 //! - [`record`]: journals and histories. [`render`]: diagnostics for people and machines.
 
+#![warn(clippy::disallowed_methods)]
+
 pub mod cache;
 pub mod cli;
 pub mod contract;

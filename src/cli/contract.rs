@@ -86,7 +86,11 @@ impl Inputs {
     /// Where a verb works: on the explicit files, in the project around it, or on the contract's
     /// default layout.
     pub fn ground(&self, world: &World, run: &Run) -> Result<Ground, Failure> {
-        let mut project = world.project()?;
+        let mut project = world.project_as_it_is()?;
+        if project.is_misconfigured() {
+            let format = self.format.chosen().unwrap_or(crate::render::Format::Short);
+            return Err(output::refuse(world, &project, format));
+        }
         let inside = project.settings_text.is_some();
         if self.source_matrix.is_none() && !inside {
             return Err(Failure(

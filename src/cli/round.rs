@@ -8,6 +8,7 @@ use kbc_queries::round::{Judgement, parse};
 
 use crate::contract::round::{Place, Search};
 use crate::contract::view::{CardView, Line};
+use crate::workspace::door;
 
 use super::contract::{self, Inputs, Run, Visit};
 use super::{CommandResult, Outcome, World};
@@ -157,13 +158,6 @@ fn stale_section(code: kbc_queries::diagnostic::Code, words: &str) -> CommandRes
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let metadata = std::fs::metadata(path).map_err(|_| "was not found".to_owned())?;
-    if !metadata.is_file() {
-        return Err("is not a regular file".to_owned());
-    }
-    if metadata.len() > LIMIT {
-        return Err(format!("is larger than {} MiB", LIMIT >> 20));
-    }
-    let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let bytes = door::read(path, LIMIT).map_err(|failure| format!("cannot be read: {failure}"))?;
     String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())
 }

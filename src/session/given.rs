@@ -5,6 +5,11 @@
 //! project would have to forget them again. Verdicts are kept, under everything that they depend
 //! on: the bytes of the card and of the manifest, the matrix, the policy. A run that finds all of
 //! its verdicts does not read the manifest.
+//!
+//! A quote that runs over the edge of such a chunk does not verify. The manifest holds texts,
+//! pages and ordinals, but neither offsets nor the chunker: what stands between two chunks is
+//! unknown, and where two texts seem to overlap the words may as well stand there twice. So nothing
+//! here says that two chunks are adjacent slices, and the check fails closed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,11 +26,12 @@ use kbc_queries::system::Fingerprint;
 
 use crate::cache::entries::{CardEntry, FileRecord};
 use crate::cache::{Trace, decode, encode};
+use crate::publish;
 use crate::workspace::context::{Context, Published};
 use crate::workspace::discover::{Discovery, Found, Role, relative};
 use crate::workspace::disk::Disk;
 use crate::workspace::stamp::Stamp;
-use crate::workspace::{Project, disk, place_problems};
+use crate::workspace::{Project, door, place_problems};
 
 use super::decisions::fingerprint_file;
 use super::{Given, Options, Session, SourceState, keys};
@@ -140,9 +146,8 @@ impl Session {
             let problem = problem.help(format!("nothing was checked; {help}"));
             place_problems(&shown, text, &[problem])
         };
-        let taken = match std::fs::read(path) {
-            Err(error) => {
-                let reason = disk::failure(&error);
+        let taken = match door::read_named(path, publish::LIMIT) {
+            Err(reason) => {
                 let message = format!("the chunks manifest cannot be read: {reason}");
                 let diagnostic = Diagnostic::new(registry::MAN_001, message)
                     .in_file(&*shown)
