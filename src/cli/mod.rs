@@ -21,17 +21,23 @@ mod cite;
 mod clean;
 mod completions;
 mod config;
+mod contract;
 mod coverage;
 mod explain;
 mod fix;
 mod freshness;
+mod history;
 mod init;
+mod journal;
+mod lint;
 mod output;
 mod progress;
 mod prove;
 mod quote;
 mod root;
+mod round;
 mod streams;
+mod verify;
 
 /// A compiler for knowledge bases: it checks that every quote in every card stands in the source
 /// it cites, and publishes verified, reproducible manifests.
@@ -90,11 +96,15 @@ enum Command {
     Init(init::Arguments),
     Build(build::Arguments),
     Check(check::Arguments),
+    Lint(lint::Arguments),
+    Verify(verify::Arguments),
     Fix(fix::Arguments),
     Cite(cite::Arguments),
     Coverage(coverage::Arguments),
     Freshness(freshness::Arguments),
     Quote(quote::Arguments),
+    History(history::Arguments),
+    Journal(journal::Arguments),
     Root(root::Arguments),
     Prove(prove::Arguments),
     VerifyProof(prove::VerifyArguments),
@@ -116,6 +126,8 @@ pub enum Outcome {
     Fine,
     /// There are findings.
     Findings,
+    /// The request itself is wrong, and that was said.
+    Refused,
 }
 
 /// Why a command could not do its work: usage, configuration or the world. Exit status 2.
@@ -255,6 +267,7 @@ impl World {
         Options {
             reader: std::env::current_exe().ok(),
             progress: progress::bar(),
+            user_cache: user_cache(),
             ..Options::default()
         }
     }
@@ -269,6 +282,17 @@ impl World {
             }
         }
     }
+}
+
+/// The user's folder for derived state: the XDG base directory specification's, below it our own.
+fn user_cache() -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    Some(base.join("kbc"))
 }
 
 /// Runs the program.
@@ -313,9 +337,13 @@ pub fn main() -> ExitCode {
         Command::Init(arguments) => init::run(&world, &arguments),
         Command::Build(arguments) => build::run(&world, &arguments),
         Command::Check(arguments) => check::run(&world, &arguments),
+        Command::Lint(arguments) => lint::run(&world, &arguments),
+        Command::Verify(arguments) => verify::run(&world, &arguments),
         Command::Fix(arguments) => fix::run(&world, &arguments),
         Command::Freshness(arguments) => freshness::run(&world, &arguments),
         Command::Quote(arguments) => quote::run(&world, &arguments),
+        Command::History(arguments) => history::run(&world, &arguments),
+        Command::Journal(arguments) => journal::run(&world, &arguments),
         Command::Root(arguments) => root::run(&world, &arguments),
         Command::Prove(arguments) => prove::run(&world, &arguments),
         Command::VerifyProof(arguments) => prove::verify(&world, &arguments),
@@ -333,6 +361,7 @@ pub fn main() -> ExitCode {
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
+        Ok(Outcome::Refused) => ExitCode::from(2),
         Err(failure) => fail(&failure),
     }
 }

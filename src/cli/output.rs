@@ -46,7 +46,33 @@ impl FormatArguments {
         if self.json {
             return Format::Json;
         }
-        match self.format {
+        self.format.format()
+    }
+
+    /// Whether a person reads it.
+    pub fn is_for_people(&self) -> bool {
+        matches!(self.format(), Format::Full | Format::Short)
+    }
+}
+
+/// How a report is to be printed, where no format is asked for the card-graph contract's lines.
+#[derive(Args)]
+pub struct ModernArguments {
+    /// Print findings as `kb check` does, instead of the contract's lines on stderr
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<FormatName>,
+}
+
+impl ModernArguments {
+    /// The format asked for.
+    pub fn chosen(&self) -> Option<Format> {
+        self.format.map(FormatName::format)
+    }
+}
+
+impl FormatName {
+    fn format(self) -> Format {
+        match self {
             FormatName::Full => Format::Full,
             FormatName::Short => Format::Short,
             FormatName::Json => Format::Json,
@@ -54,11 +80,6 @@ impl FormatArguments {
             FormatName::Github => Format::Github,
             FormatName::Junit => Format::Junit,
         }
-    }
-
-    /// Whether a person reads it.
-    pub fn is_for_people(&self) -> bool {
-        matches!(self.format(), Format::Full | Format::Short)
     }
 }
 

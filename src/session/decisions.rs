@@ -70,7 +70,6 @@ impl Session {
         };
         self.read_matrix(&mut context);
         self.read_published(&mut context, looked_at);
-        self.take_given(&mut context);
         context.recorded = context
             .published
             .sources
@@ -149,9 +148,21 @@ impl Session {
         ];
         let mut parts: Vec<Vec<u8>> = vec![PUBLISHED_VERSION.to_le_bytes().to_vec()];
         let mut files = Vec::new();
+        // Of an explicit chunks manifest the cards manifest beside it belongs to it.
+        let beside = self
+            .options
+            .chunks_manifest
+            .as_ref()
+            .and_then(|path| path.parent());
+        let beside = beside.map(std::path::Path::to_path_buf);
         for name in names {
-            let at = publish::current(&out, name);
-            let shown = format!("{}/{name}", self.project.settings.out);
+            let (at, shown) = match &beside {
+                Some(folder) => (folder.join(name), self.shown(&folder.join(name))),
+                None => (
+                    publish::current(&out, name),
+                    format!("{}/{name}", self.project.settings.out),
+                ),
+            };
             let status = self.other(&shown, &at, looked_at);
             parts.push(keys::status(&status).0.to_vec());
             files.push((shown, at, status));
@@ -218,7 +229,7 @@ impl Session {
 }
 
 /// The fingerprint of a file that may be larger than memory should be asked for.
-fn fingerprint_file(path: &std::path::Path) -> Result<Fingerprint, ReadFailure> {
+pub(super) fn fingerprint_file(path: &std::path::Path) -> Result<Fingerprint, ReadFailure> {
     let mut file = door::open(path, door::STREAM_LIMIT)?;
     let mut hasher = FingerprintHasher::default();
     let mut buffer = vec![0; 1 << 18];

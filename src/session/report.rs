@@ -1,12 +1,14 @@
 //! Folding what is known into one answer: diagnostics in order, and the ledger.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kbc_queries::check::Outcome;
 use kbc_queries::check::graph::{self, GraphOptions, Node};
 use kbc_queries::diagnostic::{Diagnostic, Ledger, Severity, registry};
 use kbc_queries::parse::settings::Settings;
 use kbc_queries::text::lines::LineIndex;
+use kbc_queries::text::quote::MatchClass;
 
 use crate::cache::entries::CardEntry;
 use crate::workspace::{Project, apply_severity};
@@ -36,6 +38,21 @@ impl Report {
     pub fn fails(&self, deny_warnings: bool) -> bool {
         self.ledger.errors > 0 || (deny_warnings && self.ledger.warnings > 0)
     }
+}
+
+/// What was found about one card, apart by what it is about and in the order of the rules.
+#[derive(Clone, Debug, Default)]
+pub struct CardFindings {
+    /// About the card by itself.
+    pub card: Vec<Diagnostic>,
+    /// About each citation.
+    pub citations: Vec<Vec<Diagnostic>>,
+    /// How each citation's quote stands; `None`: it is not verified.
+    pub classes: Vec<Option<MatchClass>>,
+    /// About its place among the cards.
+    pub graph: Vec<Diagnostic>,
+    /// The hash that the card says it has.
+    pub stored_hash: Option<Arc<str>>,
 }
 
 /// Severities as the project wants them, order, and the counts that follow from both.
@@ -138,6 +155,55 @@ impl Session {
         finish(&self.project.settings, diagnostics, Ledger::default()).diagnostics
     }
 
+    /// What was found about these cards, by path, as of the last look. A card that is not known
+    /// is not in the map.
+    pub fn findings(&self, only: &BTreeSet<String>) -> BTreeMap<Arc<str>, CardFindings> {
+        let settings = &self.project.settings;
+        let weighed = |mut diagnostics: Vec<Diagnostic>| {
+            diagnostics.retain_mut(|diagnostic| apply_severity(settings, diagnostic));
+            diagnostics
+        };
+        let mut all: BTreeMap<Arc<str>, CardFindings> = BTreeMap::new();
+        for path in only {
+            let Some((path, state)) = self.cards.get_key_value(&**path) else {
+                continue;
+            };
+            // What cannot be unpacked is not known, and what is not known is not verified.
+            let Some(details) = state
+                .entry
+                .as_ref()
+                .and_then(|entry| entry.details.unpack())
+            else {
+                continue;
+            };
+            let mut findings = CardFindings {
+                card: weighed(details.diagnostics),
+                stored_hash: details.stored_hash,
+                ..CardFindings::default()
+            };
+            for citation in details.citations {
+                findings.classes.push(match citation.outcome {
+                    Outcome::Verified(MatchClass::OutsidePages | MatchClass::Absent) => None,
+                    Outcome::Verified(class) => Some(class),
+                    _ => None,
+                });
+                findings.citations.push(weighed(citation.diagnostics));
+            }
+            all.insert(path.clone(), findings);
+        }
+        for diagnostic in weighed(self.graph_diagnostics(Some(only))) {
+            if let Some(card) = diagnostic.file.as_ref().and_then(|file| all.get_mut(file)) {
+                card.graph.push(diagnostic);
+            }
+        }
+        all
+    }
+
+    /// What is wrong with the matrix and the manifests.
+    pub fn context_diagnostics(&self) -> &[Diagnostic] {
+        &self.context.diagnostics
+    }
+
     /// The rules over all cards. With `only`, of those cards; the others are known from the last
     /// full look, as far as there was one, and a target that is not known is not reported.
     fn graph_diagnostics(&self, only: Option<&BTreeSet<String>>) -> Vec<Diagnostic> {
@@ -148,7 +214,8 @@ impl Session {
             .collect();
         // Cards that were only listed are no corpus: what they build on may well be elsewhere.
         let complete = with_entry.len() == self.cards.len()
-            && !super::given::has_listed_cards(&self.project, &self.options);
+            && (self.options.whole_deck
+                || !super::given::has_listed_cards(&self.project, &self.options));
         let nodes: Vec<Node<'_>> = with_entry
             .iter()
             .map(|(path, entry)| Node {
@@ -161,16 +228,13 @@ impl Session {
             retracted: self.context.published.retracted_cards.clone(),
             orphans: self.options.orphans,
             allow_retracted: self.options.allow_retracted,
+            incomplete: !complete,
         };
         let mut diagnostics = Vec::new();
         let mut text: Option<(usize, Arc<str>, LineIndex)> = None;
         for (index, finding) in graph::check(&nodes, &options) {
             let path = nodes[index].path;
             if only.is_some_and(|only| !only.contains(&**path)) {
-                continue;
-            }
-            let unknown = finding.code == kbc_queries::diagnostic::registry::DEP_001;
-            if unknown && !complete {
                 continue;
             }
             if text.as_ref().is_none_or(|(known, _, _)| *known != index) {

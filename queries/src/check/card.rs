@@ -70,6 +70,8 @@ pub struct CardReport {
     pub edges: Vec<EdgeSummary>,
     /// Number of citations.
     pub citations: u32,
+    /// The hash that it says it has.
+    pub stored_hash: Option<Arc<str>>,
     /// Only of a card with nothing wrong in its frontmatter.
     pub summary: Option<CardSummary>,
 }
@@ -106,6 +108,7 @@ pub fn card_report(db: &dyn Db, file: CardFile) -> CardReport {
                     })
                     .collect(),
                 citations: u32::try_from(parsed.citations.len()).unwrap_or(u32::MAX),
+                stored_hash: parsed.card_hash.as_ref().map(|hash| (*hash.value).into()),
                 summary: summary(parsed, card.hash.as_deref(), reading.as_deref()),
                 reading,
             }
@@ -138,6 +141,7 @@ fn unreadable(failure: &ReadFailure) -> CardReport {
         reading: None,
         edges: Vec::new(),
         citations: 0,
+        stored_hash: None,
         summary: None,
     }
 }

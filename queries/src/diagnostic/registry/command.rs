@@ -48,7 +48,7 @@ codes! {
         failing: "kb new reading_01 tree-hashing   # the second time",
         corrected: "kb new reading_01 tree-proofs",
     }
-    RS_001 = "CACG-RS-001", Error, Verdict, Reserved("not emitted yet: it comes with round summaries") => {
+    RS_001 = "CACG-RS-001", Error, Verdict, Active => {
         title: "round summary lacks its section",
         explanation: "The round summary is about work that touches the knowledge base, and it has no section \
             `Knowledge Consulted`. So nobody can tell on what it rests. Add the section with the paths of \
@@ -62,10 +62,10 @@ Changed cards/a.md.",
 ## Result
 Changed cards/a.md.",
     }
-    RS_002 = "CACG-RS-002", Error, Verdict, Reserved("not emitted yet: it comes with round summaries") => {
+    RS_002 = "CACG-RS-002", Error, Verdict, Active => {
         title: "round summary both cites and declines",
         explanation: "The section lists cards and at the same time says that none applied. Only one of the two can be \
-            true, and none of the cards is verified until one of them is removed.",
+            true. The cards are verified all the same; the summary fails until one of the two is removed.",
         language: "markdown",
         failing: "## Knowledge Consulted
 - cards/a.md
@@ -73,7 +73,7 @@ N/A -- task not KB-relevant this round",
         corrected: "## Knowledge Consulted
 - cards/a.md",
     }
-    RS_003 = "CACG-RS-003", Error, Verdict, Reserved("not emitted yet: it comes with round summaries") => {
+    RS_003 = "CACG-RS-003", Error, Verdict, Active => {
         title: "relevant work declined to cite",
         explanation: "The section says that no card applied, but the work is about something the knowledge base \
             covers. List the cards that were used, or say in the summary what the work was about.",
@@ -87,7 +87,7 @@ Changed cards/a.md.",
 
 Changed cards/a.md.",
     }
-    RS_004 = "CACG-RS-004", Error, Verdict, Reserved("not emitted yet: it comes with round summaries") => {
+    RS_004 = "CACG-RS-004", Error, Verdict, Active => {
         title: "relevant work cites nothing",
         explanation: "The section is there but empty, although the work is about something the knowledge base covers. \
             List the cards that were used, one path to a bullet.",
@@ -99,6 +99,17 @@ Changed cards/a.md.",
 - cards/a.md
 
 Changed cards/a.md.",
+    }
+    RS_005 = "CACG-RS-005", Error, Verdict, Active => {
+        title: "cited card lies outside the project",
+        explanation: "The path leads out of the project, by `..`, by an absolute path or by a link. A summary that \
+            could cite any file on the machine would prove nothing about this deck, so the file was not \
+            read. Cite a card of the project, or allow it with `--allow-outside`.",
+        language: "markdown",
+        failing: "## Knowledge Consulted
+- ../other-project/cards/a.md",
+        corrected: "## Knowledge Consulted
+- cards/a.md",
     }
     SHOW_001 = "CACG-SHOW-001", Error, Finding, Reserved("not emitted yet: it comes with the verb `show`") => {
         title: "card is retracted and not shown",

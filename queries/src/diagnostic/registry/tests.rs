@@ -125,7 +125,7 @@ fn the_registry_has_every_code_of_the_contract_and_ours() {
         ("JNL", 1, 1),
         ("VERIFY", 1, 5),
         ("HIST", 1, 1),
-        ("RS", 1, 4),
+        ("RS", 1, 5),
         ("PERF", 1, 1),
         ("AUTH", 0, 2),
         ("RETR", 1, 3),
