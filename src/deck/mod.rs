@@ -9,17 +9,19 @@
 //! sidecar change together or not at all (`crate::publish`). That group is the **commit point** of
 //! every verb here.
 //!
-//! - `index` appends histories and writes `card_hash:` lines *before* it: a run that dies there has
+//! - Histories and `card_hash:` lines are written *before* it. A run of `index` that dies there has
 //!   only done a part of what the next one finds still to do, and an event whose hash is already
 //!   the last one of its history is not written again.
-//! - `retract` and `unretract` append to a card's history *after* it. A retraction is what either
-//!   the manifest or the last event of a history says, so a kill in between leaves the card
-//!   retracted in both cases; the next run completes the history or the list.
+//! - A card is retracted if either the manifest or the last event of its history says so. A
+//!   `retract` that dies between the two is completed by the next run, which puts the id on the
+//!   list. An `unretract` that dies there has not happened: the list still has the card, and the
+//!   next run says so in the history again.
+//!
+//! On any failure that is no death, what was written is taken back.
 
 pub mod cache;
 pub mod gather;
 pub mod group;
-pub mod history;
 pub mod index;
 pub mod log;
 pub mod place;
