@@ -23,7 +23,9 @@ mod coverage;
 mod explain;
 mod fix;
 mod freshness;
+mod history;
 mod init;
+mod journal;
 mod output;
 mod progress;
 mod prove;
@@ -90,6 +92,8 @@ enum Command {
     Coverage(coverage::Arguments),
     Freshness(freshness::Arguments),
     Quote(quote::Arguments),
+    History(history::Arguments),
+    Journal(journal::Arguments),
     Root(root::Arguments),
     Prove(prove::Arguments),
     VerifyProof(prove::VerifyArguments),
@@ -232,6 +236,8 @@ pub fn main() -> ExitCode {
         Command::Fix(arguments) => fix::run(&world, &arguments),
         Command::Freshness(arguments) => freshness::run(&world, &arguments),
         Command::Quote(arguments) => quote::run(&world, &arguments),
+        Command::History(arguments) => history::run(&world, &arguments),
+        Command::Journal(arguments) => journal::run(&world, &arguments),
         Command::Root(arguments) => root::run(&world, &arguments),
         Command::Prove(arguments) => prove::run(&world, &arguments),
         Command::VerifyProof(arguments) => prove::verify(&world, &arguments),
