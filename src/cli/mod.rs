@@ -24,13 +24,18 @@ mod explain;
 mod fix;
 mod freshness;
 mod history;
+mod index;
 mod init;
 mod journal;
 mod output;
 mod progress;
 mod prove;
 mod quote;
+mod retract;
 mod root;
+mod search;
+mod show;
+mod unretract;
 
 /// A compiler for knowledge bases: it checks that every quote in every card stands in the source
 /// it cites, and publishes verified, reproducible manifests.
@@ -94,6 +99,13 @@ enum Command {
     Quote(quote::Arguments),
     History(history::Arguments),
     Journal(journal::Arguments),
+    Index(index::Arguments),
+    Search(search::Arguments),
+    Show(show::Arguments),
+    Retract(retract::CardArguments),
+    RetractSource(retract::SourceArguments),
+    RetractChunk(retract::ChunkArguments),
+    Unretract(unretract::Arguments),
     Root(root::Arguments),
     Prove(prove::Arguments),
     VerifyProof(prove::VerifyArguments),
@@ -238,6 +250,13 @@ pub fn main() -> ExitCode {
         Command::Quote(arguments) => quote::run(&world, &arguments),
         Command::History(arguments) => history::run(&world, &arguments),
         Command::Journal(arguments) => journal::run(&world, &arguments),
+        Command::Index(arguments) => index::run(&world, &arguments),
+        Command::Search(arguments) => search::run(&world, &arguments),
+        Command::Show(arguments) => show::run(&world, &arguments),
+        Command::Retract(arguments) => retract::card(&world, &arguments),
+        Command::RetractSource(arguments) => retract::source(&world, &arguments),
+        Command::RetractChunk(arguments) => retract::chunk(&world, &arguments),
+        Command::Unretract(arguments) => unretract::run(&world, &arguments),
         Command::Root(arguments) => root::run(&world, &arguments),
         Command::Prove(arguments) => prove::run(&world, &arguments),
         Command::VerifyProof(arguments) => prove::verify(&world, &arguments),
@@ -284,6 +303,11 @@ fn write_out(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }
+}
+
+/// Writes a line to stderr. There is nobody to tell when that fails.
+fn to_stderr(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", crate::render::visible::line(line));
 }
 
 /// A parser's panic is caught and becomes a diagnostic about its file; it needs no second message.

@@ -136,7 +136,14 @@ impl Look {
         let seen: Vec<_> = self
             .files
             .iter()
-            .map(|file| (&*file.path, file.stamp, file.history, place.reading(&file.path)))
+            .map(|file| {
+                (
+                    &*file.path,
+                    file.stamp,
+                    file.history,
+                    place.reading(&file.path),
+                )
+            })
             .collect();
         let all = (env!("CARGO_PKG_VERSION"), seen, others);
         let bytes = crate::cache::encode(&all)?;
@@ -159,11 +166,7 @@ pub struct Gathered {
 ///
 /// # Errors
 /// What is wrong with each card that is no card, and with each history whose end cannot be read.
-pub fn read(
-    place: &Place,
-    look: &Look,
-    memory: Memory,
-) -> Result<Vec<Gathered>, Vec<Refusal>> {
+pub fn read(place: &Place, look: &Look, memory: Memory) -> Result<Vec<Gathered>, Vec<Refusal>> {
     let mut known: HashMap<Arc<str>, Seen> = memory
         .cards
         .into_iter()
@@ -257,7 +260,10 @@ pub fn read_card(
 ) -> Result<(String, DeckCard), Refusal> {
     let text = read_text(at, shown)?;
     let derived = derive_card(&text);
-    match (DeckCard::of(&derived, reading), derived.parsed.problems.first()) {
+    match (
+        DeckCard::of(&derived, reading),
+        derived.parsed.problems.first(),
+    ) {
         (Some(card), _) => Ok((text, card)),
         (None, Some(problem)) => Err(Refusal::of_card(shown, problem)),
         (None, None) => Err(Refusal {

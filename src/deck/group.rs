@@ -90,7 +90,11 @@ impl<'p> Group<'p> {
     pub fn put_json<T: Serialize>(&mut self, name: &str, value: &T) -> Result<bool, Refusal> {
         let bytes = canonical::to_vec(value).map_err(|error| {
             let doing = format!("cannot write {}", self.place.shown(name));
-            Refusal::io(registry::IDX_004, &doing, &io::Error::other(error.to_string()))
+            Refusal::io(
+                registry::IDX_004,
+                &doing,
+                &io::Error::other(error.to_string()),
+            )
         })?;
         self.put(name, &bytes)
     }
@@ -100,7 +104,11 @@ impl<'p> Group<'p> {
     pub fn put_summaries(&mut self, summaries: &Summaries) -> Result<Option<Refusal>, Refusal> {
         let bytes = canonical::to_vec(summaries).map_err(|error| {
             let doing = format!("cannot write {}", self.place.shown(SUMMARIES));
-            Refusal::io(registry::IDX_004, &doing, &io::Error::other(error.to_string()))
+            Refusal::io(
+                registry::IDX_004,
+                &doing,
+                &io::Error::other(error.to_string()),
+            )
         })?;
         let changed = self.put(SUMMARIES, &bytes)?;
         let hash = sha256(&bytes);

@@ -80,7 +80,9 @@ pub fn index(
     {
         return Ok(done);
     }
-    let memory = stored.and_then(|stored| stored.memory()).unwrap_or_default();
+    let memory = stored
+        .and_then(|stored| stored.memory())
+        .unwrap_or_default();
     let run = Run {
         place,
         request,
@@ -92,10 +94,17 @@ pub fn index(
 
 /// The stamps of what is published, and of what it depends on besides the cards.
 fn outputs(place: &Place) -> Vec<Option<Stamp>> {
-    [CARDS, SUMMARIES, PAGE, SIDECAR, CHUNKS, crate::publish::LAST]
-        .iter()
-        .map(|name| state::stamp(place, name))
-        .collect()
+    [
+        CARDS,
+        SUMMARIES,
+        PAGE,
+        SIDECAR,
+        CHUNKS,
+        crate::publish::LAST,
+    ]
+    .iter()
+    .map(|name| state::stamp(place, name))
+    .collect()
 }
 
 fn check_folders(place: &Place, folder: &Path, shown: &Path) -> Result<(), Refusal> {
@@ -210,7 +219,11 @@ impl Run<'_> {
             )]);
         }
         let kept = match (&decisions, &manifest) {
-            (None, Some(manifest)) => manifest.dependency_retracted_cards.iter().cloned().collect(),
+            (None, Some(manifest)) => manifest
+                .dependency_retracted_cards
+                .iter()
+                .cloned()
+                .collect(),
             _ => BTreeSet::new(),
         };
         let plan = plan(
@@ -222,7 +235,12 @@ impl Run<'_> {
         done.withdrawn = plan
             .reasons
             .iter()
-            .map(|(id, reasons)| (id.clone(), reasons.iter().map(ToString::to_string).collect()))
+            .map(|(id, reasons)| {
+                (
+                    id.clone(),
+                    reasons.iter().map(ToString::to_string).collect(),
+                )
+            })
             .collect();
         let changes = self.changes(&cards, &withdrawn)?;
         done.stamped = changes.len();
@@ -349,7 +367,9 @@ impl Run<'_> {
                 Ok(())
             }
             Err(refusal) => {
-                let undo = undo.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let undo = undo
+                    .into_inner()
+                    .unwrap_or_else(|poisoned| poisoned.into_inner());
                 Err(take_back(undo, refusal))
             }
         }
@@ -433,8 +453,10 @@ impl Run<'_> {
         changes: &[Pending<'_>],
         done: &Done,
     ) {
-        let touched: BTreeSet<&str> =
-            changes.iter().map(|change| &*change.card.file.path).collect();
+        let touched: BTreeSet<&str> = changes
+            .iter()
+            .map(|change| &*change.card.file.path)
+            .collect();
         // What was just written has another stamp now, and one too young to be trusted.
         let seen = cards
             .iter()
@@ -550,7 +572,8 @@ fn withdrawn(
 
 /// Whether a sorted list has an id.
 pub fn has(list: &[String], id: &str) -> bool {
-    list.binary_search_by(|other| other.as_str().cmp(id)).is_ok()
+    list.binary_search_by(|other| other.as_str().cmp(id))
+        .is_ok()
 }
 
 impl From<Refusal> for Refusals {

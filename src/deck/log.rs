@@ -97,8 +97,7 @@ impl Entry {
 
 impl Event for Entry {
     const KIND: record::Kind = record::Kind::History;
-    const KEYS: &'static [&'static str] =
-        &["action", "id", "kind", "path", "reason", "timestamp"];
+    const KEYS: &'static [&'static str] = &["action", "id", "kind", "path", "reason", "timestamp"];
 
     fn check(&self) -> Result<(), String> {
         match self.id.is_empty() {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use globset::{Glob, GlobMatcher};
 
 use kbc_queries::deck::bm25::Idf;
+use kbc_queries::diagnostic::registry;
 use kbc_queries::input::Profile;
 use kbc_queries::parse::manifest::{self, CardsManifest};
 use kbc_queries::parse::matrix::{self, Matrix};
-use kbc_queries::diagnostic::registry;
 
 use crate::publish::{self, Lock};
 use crate::workspace::{MATRIX_LIMIT, Project, plain};

@@ -46,10 +46,7 @@ impl Refusal {
             .help
             .as_deref()
             .unwrap_or("restore it from version control: it records what people decided");
-        Refusal::new(
-            problem.code,
-            format!("{file}: {}; {help}", problem.message),
-        )
+        Refusal::new(problem.code, format!("{file}: {}; {help}", problem.message))
     }
 
     /// The system refused.
@@ -62,7 +59,10 @@ impl Refusal {
     pub fn missing(what: &str, path: &Path, next: &str) -> Self {
         Refusal::new(
             registry::CLI_001,
-            format!("{what} not found or not a regular file: {}; {next}", path.display()),
+            format!(
+                "{what} not found or not a regular file: {}; {next}",
+                path.display()
+            ),
         )
     }
 }

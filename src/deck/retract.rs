@@ -6,16 +6,15 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
+use kbc_queries::chunk::parse_chunk_id;
 use kbc_queries::deck::cascade::{Supports, Withdrawn, cascade};
 use kbc_queries::deck::plan::supports;
 use kbc_queries::diagnostic::registry;
 use kbc_queries::emit::index_page::index_page;
 use kbc_queries::parse::card;
 use kbc_queries::parse::manifest::{
-    CardRecord, CardsManifest, ChunksManifest, Summaries, read_chunks, read_sources,
-    read_summaries,
+    CardRecord, CardsManifest, ChunksManifest, Summaries, read_chunks, read_sources, read_summaries,
 };
-use kbc_queries::chunk::parse_chunk_id;
 use kbc_queries::record::history::Change;
 
 use crate::record::clock::Clock;
@@ -87,7 +86,9 @@ pub fn chunks_manifest(place: &Place) -> Result<ChunksManifest, Refusal> {
     let Some(bytes) = place.read(CHUNKS)? else {
         return Err(Refusal::new(
             registry::CLI_001,
-            format!("there is no chunks manifest {shown}; make it with `kb ingest` or `kb build`, or name its folder with --out"),
+            format!(
+                "there is no chunks manifest {shown}; make it with `kb ingest` or `kb build`, or name its folder with --out"
+            ),
         ));
     };
     read_chunks(&bytes).map_err(|problem| Refusal::of_manifest(&shown, &problem))
@@ -131,8 +132,9 @@ fn take(
     let source = parse_chunk_id(id).map_or("", |parts| parts.source_id);
     if has(&manifest.retracted_source_ids, source) {
         done.known = true;
-        done.notes
-            .push(format!("the source {source} of that chunk is retracted as a whole"));
+        done.notes.push(format!(
+            "the source {source} of that chunk is retracted as a whole"
+        ));
         return Ok(manifest);
     }
     done.known = has(&manifest.retracted_chunk_ids, id);
@@ -177,7 +179,14 @@ pub(super) fn chunks(
                 chunks: manifest.retracted_chunk_ids.into_iter().collect(),
                 cards: cards.retracted_cards.iter().cloned().collect(),
             };
-            follow(place, request.cards, cards, &withdrawn, &mut group, &mut done)?;
+            follow(
+                place,
+                request.cards,
+                cards,
+                &withdrawn,
+                &mut group,
+                &mut done,
+            )?;
         }
         Some(_) => done.notes.push(format!(
             "{} was not looked at; repeat with --cards-dir to withdraw the cards that depend on it",
@@ -261,7 +270,10 @@ pub fn members(
         if !at.is_dir() {
             return Err(Refusal::new(
                 registry::CLI_001,
-                format!("the cards folder {} is not there or is no folder", shown.display()),
+                format!(
+                    "the cards folder {} is not there or is no folder",
+                    shown.display()
+                ),
             ));
         }
         for file in gather::look(place, &at, shown)?.files {
@@ -302,21 +314,29 @@ fn card(
 ) -> Result<Done, Refusal> {
     let given = place.current.join(request.id);
     let as_file = match given.is_file() {
-        true => Some(gather::read_card(&given, request.id, None)?.1.summary.id.to_string()),
+        true => Some(
+            gather::read_card(&given, request.id, None)?
+                .1
+                .summary
+                .id
+                .to_string(),
+        ),
         false => None,
     };
     let id = as_file.clone().unwrap_or_else(|| request.id.to_owned());
     done.id.clone_from(&id);
     let Some(mut cards) = place.cards()? else {
         let histories = given.parent().map(state::histories_in).unwrap_or_default();
-        if let Some(missing) =
-            state::tombstones_without_manifest(&place.out.join(CARDS), histories)
+        if let Some(missing) = state::tombstones_without_manifest(&place.out.join(CARDS), histories)
         {
             return Err(missing.into());
         }
         return Err(Refusal::new(
             registry::CLI_001,
-            format!("there is no cards manifest {}; make it with `kb index`", place.shown(CARDS)),
+            format!(
+                "there is no cards manifest {}; make it with `kb index`",
+                place.shown(CARDS)
+            ),
         ));
     };
     done.known = has(&cards.retracted_cards, &id);
@@ -335,14 +355,23 @@ fn card(
     cards.cards.retain(|card| card.id != id);
     summaries.summaries.retain(|entry| entry.id != id);
     insert(&mut cards.retracted_cards, &id);
-    let decisions = decisions.map(|(_, decisions)| decisions).unwrap_or_default();
+    let decisions = decisions
+        .map(|(_, decisions)| decisions)
+        .unwrap_or_default();
     let withdrawn = Withdrawn {
         sources: decisions.sources,
         chunks: decisions.chunks,
         cards: cards.retracted_cards.iter().cloned().collect(),
     };
     let mut group = Group::begin(place, &[CARDS, SUMMARIES, PAGE])?;
-    follow(place, request.cards, cards, &withdrawn, &mut group, &mut done)?;
+    follow(
+        place,
+        request.cards,
+        cards,
+        &withdrawn,
+        &mut group,
+        &mut done,
+    )?;
     done.sidecar = group.put_summaries(&summaries)?;
     let path = match (&record, as_file) {
         (_, Some(_)) => Some(crate::record::paths::recorded(
@@ -362,7 +391,10 @@ fn card(
     let stopped = |refusal: Refusal, back: &str| {
         Refusal::new(
             registry::RET_003,
-            format!("the card {id} was not retracted, {back}: {}", refusal.message),
+            format!(
+                "the card {id} was not retracted, {back}: {}",
+                refusal.message
+            ),
         )
     };
     let mut written = None;

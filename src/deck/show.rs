@@ -25,8 +25,6 @@ pub struct Request<'a> {
     pub allow_retracted: bool,
     /// The file to show instead of the one the manifest names.
     pub path: Option<&'a str>,
-    /// The matrix, as given.
-    pub matrix: Option<&'a Path>,
 }
 
 /// A card's view, and what is to be said besides.
@@ -75,7 +73,10 @@ pub fn show(
         _ => {
             return Err(Refusal::new(
                 registry::CLI_001,
-                format!("card {} not found in {shown}; run `kb index` if it is new", repr(id)),
+                format!(
+                    "card {} not found in {shown}; run `kb index` if it is new",
+                    repr(id)
+                ),
             ));
         }
     };
@@ -112,7 +113,8 @@ pub fn show(
             registry::HASH_002
         ));
     }
-    let recorded_path = crate::record::paths::recorded(Path::new(path), &place.base, &place.current);
+    let recorded_path =
+        crate::record::paths::recorded(Path::new(path), &place.base, &place.current);
     let reading = place.reading(&recorded_path).map(|reading| &**reading);
     authorise(matrix, &card, reading, path)?;
     let status = match (listed, has(&manifest.dependency_retracted_cards, id)) {
@@ -126,7 +128,9 @@ pub fn show(
         return Err(refused(place, manifest, id, status));
     }
     Ok(Shown {
-        view: view(&card, &recorded, status, |text| visible::line(text).into_owned()),
+        view: view(&card, &recorded, status, |text| {
+            visible::line(text).into_owned()
+        }),
         notes,
     })
 }
@@ -170,7 +174,9 @@ fn refused(place: &Place, manifest: &CardsManifest, id: &str, status: Status) ->
 /// Why a card is withdrawn, derived anew from the cards and the manifests.
 pub fn reasons(place: &Place, manifest: &CardsManifest, id: &str) -> Vec<String> {
     let decisions = state::decisions(place, None).ok().flatten();
-    let decisions = decisions.map(|(_, decisions)| decisions).unwrap_or_default();
+    let decisions = decisions
+        .map(|(_, decisions)| decisions)
+        .unwrap_or_default();
     let withdrawn = Withdrawn {
         sources: decisions.sources,
         chunks: decisions.chunks,
@@ -207,7 +213,10 @@ fn authorise(
     let Some(allowed) = matrix.allowed(reading) else {
         return Err(Refusal::new(
             registry::AUTH_001,
-            format!("{path}: reading {} is not in the source matrix; add it there", repr(reading)),
+            format!(
+                "{path}: reading {} is not in the source matrix; add it there",
+                repr(reading)
+            ),
         ));
     };
     let foreign = card

@@ -70,8 +70,8 @@ pub fn build(path: &Path, summaries: Digest, entries: &[Summary]) -> rusqlite::R
              title, summary, tags, source_ids, tokenize='unicode61 remove_diacritics 1');",
     )?;
     {
-        let mut insert = transaction
-            .prepare("INSERT INTO cards_fts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
+        let mut insert =
+            transaction.prepare("INSERT INTO cards_fts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
         for entry in entries {
             insert.execute(row(entry))?;
         }

@@ -115,7 +115,10 @@ fn find(place: &Place, request: &Request<'_>) -> Result<Found, Refusal> {
         [] => {}
     }
     let chunk_list = chunks.iter().flat_map(|chunks| &chunks.chunks);
-    let record = cards.iter().flat_map(|cards| &cards.cards).find(|card| card.id == id);
+    let record = cards
+        .iter()
+        .flat_map(|cards| &cards.cards)
+        .find(|card| card.id == id);
     if let (Some(cards), Some(_)) = (&cards, record)
         && has(&cards.dependency_retracted_cards, id)
     {
@@ -141,10 +144,8 @@ fn find(place: &Place, request: &Request<'_>) -> Result<Found, Refusal> {
                 "nothing with the id {id} is retracted in {}/{}",
                 place.shown,
                 match parse_chunk_id(id) {
-                    Some(parts) if is_source(&chunks, parts.source_id) => format!(
-                        "; its source {} is, give that back",
-                        parts.source_id
-                    ),
+                    Some(parts) if is_source(&chunks, parts.source_id) =>
+                        format!("; its source {} is, give that back", parts.source_id),
                     _ => format!("; {} and {CHUNKS} list what is", CARDS),
                 }
             ),
@@ -152,10 +153,7 @@ fn find(place: &Place, request: &Request<'_>) -> Result<Found, Refusal> {
     }
 }
 
-fn is_source(
-    chunks: &Option<kbc_queries::parse::manifest::ChunksManifest>,
-    source: &str,
-) -> bool {
+fn is_source(chunks: &Option<kbc_queries::parse::manifest::ChunksManifest>, source: &str) -> bool {
     chunks
         .as_ref()
         .is_some_and(|chunks| has(&chunks.retracted_source_ids, source))
@@ -203,5 +201,13 @@ fn give(
         reason: Some(request.reason),
         cards: has_folder.then_some(request.cards),
     };
-    retract::chunks(place, &asked, manifest, Action::Unretract, clock, watch, done)
+    retract::chunks(
+        place,
+        &asked,
+        manifest,
+        Action::Unretract,
+        clock,
+        watch,
+        done,
+    )
 }
