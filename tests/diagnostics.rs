@@ -98,7 +98,7 @@ impl Fixture {
             .command
             .arguments
             .first()
-            .is_none_or(|verb| verb != "verify-proof")
+            .is_none_or(|verb| !["verify-proof", "journal", "history"].contains(&verb.as_str()))
     }
 
     /// Makes the project in a folder of its own.

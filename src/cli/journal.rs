@@ -65,7 +65,7 @@ struct VerifyArguments {
     /// A head that was kept elsewhere: the journal has to be its events, or those and later ones
     #[arg(long, value_name = "HEAD", value_parser = journal_head)]
     head: Option<Head>,
-    /// Do not look for files that were rotated away
+    /// Do not look for files that were rotated away, unless the head given is older
     #[arg(long)]
     since_rotation: bool,
 }

@@ -30,7 +30,8 @@ pub struct Sound {
 pub struct Question {
     /// A head from elsewhere: the journal has to be its events, or those and later ones.
     pub head: Option<Head>,
-    /// Whether files that were rotated away are taken for what their successor carries of them.
+    /// Whether files that were rotated away are taken for what their successor carries of them,
+    /// unless the head that is asked for is older.
     pub since_rotation: bool,
 }
 
@@ -66,10 +67,16 @@ impl Journal {
     pub fn verify(&self, question: &Question) -> Result<Sound, RecordError> {
         let _lock = Lock::shared(&self.path);
         let known = read_head(&self.path, &self.context)?;
-        let rotated = if question.since_rotation {
+        let carried = known.and_then(|known| known.carried);
+        // A head from before the rotation can be found only in a file that was rotated away.
+        let reaches_back = question
+            .head
+            .zip(carried)
+            .is_some_and(|(asked, carried)| asked.events < carried.events);
+        let rotated = if question.since_rotation && !reaches_back {
             Vec::new()
         } else {
-            self.rotated(known.and_then(|known| known.carried))?
+            self.rotated(carried)?
         };
         let mut wanted = Wanted {
             head: question.head,
@@ -77,7 +84,7 @@ impl Journal {
         };
         let begin = match rotated.first() {
             Some(first) => first.known.and_then(|known| known.carried),
-            None => known.and_then(|known| known.carried),
+            None => carried,
         };
         // The head of nothing, or what the first file that is looked at carries.
         let before = Head::of(self.context.kind, begin.as_ref(), None);
@@ -89,7 +96,6 @@ impl Journal {
             let count = head.events - carried.map_or(0, |carried| carried.events);
             files.push((Arc::clone(&part.context.file), count));
         }
-        let carried = known.and_then(|known| known.carried);
         let standing = standing::look(&self.path, known, Depth::Whole, &self.context, |link| {
             wanted.see(carried.as_ref(), link);
         })?;

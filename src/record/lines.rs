@@ -21,7 +21,7 @@ impl<R> Counting<R> {
     }
 
     /// Bytes read so far.
-    pub fn bytes(&self) -> u64 {
+    pub fn bytes_read(&self) -> u64 {
         self.bytes
     }
 }
@@ -88,7 +88,7 @@ pub fn forward<R: Read + Seek, E>(
 /// The last line before `end` that is not blank, and where it begins. `end` has to be behind a line
 /// end; where it is not, or there is no such line, or it is longer than the limit: `None`.
 ///
-/// Reads not much more than twice the line.
+/// Reads at most a few blocks and six times the line.
 ///
 /// # Errors
 /// Of reading.
@@ -214,7 +214,7 @@ mod tests {
             let text = format!("{}\n{}\n", "x".repeat(before), "y".repeat(length));
             let mut reader = Counting::new(Cursor::new(text.as_bytes()));
             last(&mut reader, text.len() as u64).unwrap().unwrap();
-            prop_assert!(reader.bytes() <= 2 * BLOCK + 6 * length as u64, "{}", reader.bytes());
+            prop_assert!(reader.bytes_read() <= 2 * BLOCK + 6 * length as u64, "{}", reader.bytes_read());
         }
     }
 }

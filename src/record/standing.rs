@@ -125,7 +125,7 @@ pub(super) fn look(
         rest_line: scan.rest_line,
         repairs,
         unnamed,
-        bytes_read: reader.bytes(),
+        bytes_read: reader.bytes_read(),
     })
 }
 

@@ -26,11 +26,12 @@ codes! {
         failing: "(nothing)",
         corrected: "(never reported)",
     }
-    HIST_001 = "CACG-HIST-001", Error, Finding, Reserved("not emitted yet: only the retired Python tool of the contract reported it") => {
+    HIST_001 = "CACG-HIST-001", Error, Finding, Active => {
         title: "card history malformed or rewritten",
         explanation: "The history of a card is damaged, or was rewritten: an event does not follow from the one \
             before, or its checksum is wrong. What it says about earlier versions cannot be trusted, and \
-            nothing is appended to it. Restore the file from version control.",
+            nothing is appended to it. `kb history CARD --validate` names the first bad line. Restore the \
+            file from version control.",
         language: "sh",
         failing: "sed -i s/a/b/ cards/a.history.jsonl",
         corrected: "git restore cards/a.history.jsonl",
@@ -85,11 +86,13 @@ codes! {
         failing: ".kb_index_cache.json",
         corrected: ".kb/",
     }
-    JNL_001 = "CACG-JNL-001", Error, Finding, Reserved("not emitted yet: it comes with the journal of `lint` and `verify`") => {
+    JNL_001 = "CACG-JNL-001", Error, Finding, Active => {
         title: "journal invalid or not appendable",
-        explanation: "The journal of checks is damaged, its chain of checksums is broken, or it cannot be appended to. \
-            A check that leaves no record is not complete, so the command fails. Restore the journal from \
-            version control, or name another with `--journal`.",
+        explanation: "The journal of checks is damaged, its chain of checksums is broken, its end or all of it is gone, \
+            it was written anew, or it cannot be appended to. A check that leaves no record is not complete, \
+            so the command fails. `kb journal verify` names the first bad line. Restore the journal together \
+            with its `.head` file from version control, name another with `--journal`, or set it aside for \
+            good with `kb journal rotate --abandon`.",
         language: "sh",
         failing: "truncate -s -9 out/lint_journal.jsonl",
         corrected: "git restore out/lint_journal.jsonl",
