@@ -23,7 +23,7 @@ fn scenario() -> Deck {
     let text = deck::card("cascade-child", 0, &[])
         .replace("Card cascade-child", "Cascade Child")
         .replace(
-            "A summary of the card cascade-child that is long enough to be one, with a word or two about lanterns.",
+            "A summary of the card cascade-child that is long enough to be one, with a word about lanterns too.",
             "Child card that depends_on the parent. When the parent is retracted, this card lands in cards_manifest.dependency_retracted_cards via the cascade.",
         )
         .replace(

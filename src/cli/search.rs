@@ -11,7 +11,7 @@ use kbc_queries::deck::search::{Hit, Policy, search};
 use kbc_queries::diagnostic::registry;
 use kbc_queries::parse::manifest::{Summary, read_summaries};
 
-use crate::deck::place::{CARDS, SUMMARIES};
+use crate::deck::place::SUMMARIES;
 use crate::deck::sidecar::Sidecar;
 use crate::deck::{Place, Refusal, state};
 use crate::publish;
@@ -122,8 +122,7 @@ fn find(world: &World, place: &Place, arguments: &Arguments) -> Result<String, R
         let histories = folders
             .iter()
             .flat_map(|folder| state::histories_in(folder));
-        if let Some(missing) = state::tombstones_without_manifest(&place.out.join(CARDS), histories)
-        {
+        if let Some(missing) = state::tombstones_without_manifest(place, histories) {
             return Err(missing.into());
         }
     }

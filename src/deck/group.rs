@@ -57,6 +57,15 @@ fn targets(place: &Place, names: &[&str]) -> Result<(), Refusal> {
     Ok(())
 }
 
+impl Drop for Group<'_> {
+    /// A group that is not put in place leaves nothing behind.
+    fn drop(&mut self) {
+        if let Some(staging) = self.staging.take() {
+            staging.discard();
+        }
+    }
+}
+
 impl<'p> Group<'p> {
     /// Begins a group of files with these names.
     pub fn begin(place: &'p Place, names: &[&str]) -> Result<Self, Refusal> {
@@ -147,17 +156,10 @@ impl<'p> Group<'p> {
         }
     }
 
-    /// Throws the group away.
-    pub fn discard(self) {
-        if let Some(staging) = self.staging {
-            staging.discard();
-        }
-    }
-
     /// Puts the group in place; this is the commit point. Returns the names of what changed.
     pub fn commit(mut self, watch: Watch<'_>) -> Result<Vec<String>, Refusal> {
         self.tell_index_manifest()?;
-        let Some(staging) = self.staging else {
+        let Some(staging) = self.staging.take() else {
             return Ok(Vec::new());
         };
         watch("commit");

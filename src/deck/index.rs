@@ -166,10 +166,8 @@ impl Run<'_> {
         let manifest = place.cards()?;
         if manifest.is_none()
             && !self.request.restore
-            && let Some(missing) = state::tombstones_without_manifest(
-                &place.out.join(CARDS),
-                look.histories.iter().cloned(),
-            )
+            && let Some(missing) =
+                state::tombstones_without_manifest(place, look.histories.iter().cloned())
         {
             return Err(vec![missing.into()]);
         }
@@ -357,7 +355,7 @@ impl Run<'_> {
         let committed = match written {
             Ok(()) => group.commit(self.watch),
             Err(refusal) => {
-                group.discard();
+                drop(group);
                 Err(refusal)
             }
         };

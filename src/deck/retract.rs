@@ -214,7 +214,7 @@ fn tombstones(place: &Place, cards: Option<&Path>) -> Result<Option<Refusal>, Re
     };
     let folder = crate::workspace::plain(&place.current.join(cards));
     let look = gather::look(place, &folder, cards)?;
-    let missing = state::tombstones_without_manifest(&place.out.join(CARDS), look.histories);
+    let missing = state::tombstones_without_manifest(place, look.histories);
     Ok(missing.map(Refusal::from))
 }
 
@@ -327,8 +327,7 @@ fn card(
     done.id.clone_from(&id);
     let Some(mut cards) = place.cards()? else {
         let histories = given.parent().map(state::histories_in).unwrap_or_default();
-        if let Some(missing) = state::tombstones_without_manifest(&place.out.join(CARDS), histories)
-        {
+        if let Some(missing) = state::tombstones_without_manifest(place, histories) {
             return Err(missing.into());
         }
         return Err(Refusal::new(

@@ -12,9 +12,10 @@ use kbc_queries::parse::manifest;
 
 use crate::publish;
 use crate::record::history::{History, card_path};
+use crate::record::paths::recorded;
 use crate::workspace::stamp::Stamp;
 
-use super::place::CHUNKS;
+use super::place::{CARDS, CHUNKS};
 use super::{Place, Refusal};
 
 /// What a chunks manifest says was retracted.
@@ -82,23 +83,24 @@ pub fn histories_in(folder: &Path) -> Vec<PathBuf> {
 
 /// What is to be said when the cards manifest is gone while histories say that cards were
 /// retracted: without it they would count as active. `None`: the manifest is there, or no history
-/// says so.
-///
-/// `manifest` is where it should be. An unreadable history counts as saying so: nobody knows.
+/// says so. A history whose end cannot be read is what is to be said: nobody knows.
 pub fn tombstones_without_manifest(
-    manifest: &Path,
+    place: &Place,
     histories: impl IntoIterator<Item = PathBuf>,
 ) -> Option<Diagnostic> {
-    if manifest.exists() {
+    if publish::current(&place.out, CARDS).exists() {
         return None;
     }
-    let tombstoned: Vec<PathBuf> = histories
-        .into_iter()
-        .filter(|path| {
-            let history = History::of_card(path, &path.to_string_lossy());
-            history.is_tombstoned().unwrap_or(true)
-        })
-        .collect();
+    let mut tombstoned: Vec<String> = Vec::new();
+    for path in histories {
+        let card = card_path(&path);
+        let card = recorded(&card, &place.base, &place.current);
+        match History::of_card(&path, &card).is_tombstoned() {
+            Ok(false) => {}
+            Ok(true) => tombstoned.push(card),
+            Err(error) => return Some(error.diagnostic()),
+        }
+    }
     let first = tombstoned.first()?;
     let others = match tombstoned.len() - 1 {
         0 => String::new(),
@@ -106,12 +108,11 @@ pub fn tombstones_without_manifest(
         more => format!(" and of {more} other cards"),
     };
     let message = format!(
-        "the cards manifest is missing, and the history of {}{others} says that it was retracted",
-        card_path(first).display()
+        "the cards manifest is missing, and the history of {first}{others} says that it was retracted"
     );
     Some(
         Diagnostic::new(registry::MAN_001, message)
-            .in_file(manifest.to_string_lossy())
+            .in_file(place.shown(CARDS))
             .help(
                 "restore the manifest from version control, or make it anew from the histories \
                  with `kb index --restore-retractions`",

@@ -164,7 +164,7 @@ pub fn card(id: &str, chunk: usize, edges: &[(&str, &str)]) -> String {
     format!(
         "---\nschema_version: \"cacg.v0\"\nid: \"{id}\"\ntitle: \"Card {id}\"\n\
          reading_id: \"reading_01\"\nsummary: \"A summary of the card {id} that is long enough to be \
-         one, with a word or two about lanterns.\"\n{edges}citations:\n  - source_id: \"sample\"\n    \
+         one, with a word about lanterns too.\"\n{edges}citations:\n  - source_id: \"sample\"\n    \
          chunk_id: \"{}\"\n    chunk_hash: \"{}\"\n    page_range: [{}, {}]\n    quote: \"{quote}\"\n    \
          edge_type: \"supports\"\n---\nThe body of {id}.\n",
         chunk.chunk_id, chunk.chunk_hash, chunk.start_page, chunk.end_page,
