@@ -202,3 +202,20 @@ fn a_strict_project_names_the_reasons() {
         run.stderr
     );
 }
+
+#[test]
+fn a_manifest_does_not_lead_out_of_a_project() {
+    let deck = Deck::of_four();
+    deck.write("inner/kb.toml", "");
+    deck.write("inner/cards/a.md", deck::card("a", 0, &[]));
+    deck.write("inner/source_matrix.json", deck.read(MATRIX));
+    let kb = |arguments: &[&str]| support::kb(&deck.path("inner"), arguments);
+    assert_eq!(kb(&["index"]).status, 0);
+    assert_eq!(kb(&["show", "a", "--source-matrix", MATRIX]).status, 0);
+    let manifest = "inner/out/cards_manifest.json";
+    let text = String::from_utf8(deck.read(manifest)).unwrap();
+    deck.write(manifest, text.replace("cards/a.md", "../cards/a.md"));
+    let run = kb(&["show", "a", "--source-matrix", MATRIX]);
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.starts_with("CACG-SHOW-003: "), "{}", run.stderr);
+}

@@ -125,19 +125,23 @@ impl<'p> Group<'p> {
         if !changed && sidecar::belongs(&target, hash) {
             return Ok(None);
         }
-        let not_built = |reason: String| {
+        let place = self.place;
+        let not_built = |reason: &str| {
             Refusal::new(
                 registry::FTS_002,
                 format!(
                     "the search sidecar {} was not built: {reason}; search works without it",
-                    self.place.shown(SIDECAR)
+                    place.shown(SIDECAR)
                 ),
             )
         };
-        if let Err(refusal) = targets(self.place, &[SIDECAR]) {
-            return Ok(Some(not_built(refusal.message)));
+        if fs::symlink_metadata(&target).is_ok_and(|found| !found.is_file()) {
+            return Ok(Some(not_built("it is not a regular file, move it away")));
         }
-        let place = self.place;
+        if fs::symlink_metadata(beside(&target, ".tmp")).is_ok() {
+            let reason = "a file of its name with .tmp lies beside it, move it away";
+            return Ok(Some(not_built(reason)));
+        }
         let staging = self.staging()?;
         let scratch = staging.scratch("scratch.sqlite");
         let built = sidecar::build(&scratch, hash, &summaries.summaries)
@@ -146,13 +150,7 @@ impl<'p> Group<'p> {
         let _ = fs::remove_file(&scratch);
         match built {
             Ok(bytes) => self.put(SIDECAR, &bytes).map(|_| None),
-            Err(reason) => Ok(Some(Refusal::new(
-                registry::FTS_002,
-                format!(
-                    "the search sidecar {} was not built: {reason}; search works without it",
-                    place.shown(SIDECAR)
-                ),
-            ))),
+            Err(reason) => Ok(Some(not_built(&reason))),
         }
     }
 

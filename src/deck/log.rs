@@ -107,11 +107,10 @@ impl Event for Entry {
     }
 }
 
-/// The decisions recorded at a place and where their chain stands.
-pub fn read(place: &Place) -> Result<(Vec<u8>, Vec<Entry>, Option<Link>), Refusal> {
+/// The record's bytes and where its chain stands. All of it is hashed anew.
+fn read(place: &Place) -> Result<(Vec<u8>, Option<Link>), Refusal> {
     let bytes = place.read(NAME)?.unwrap_or_default();
-    let mut entries = Vec::new();
-    let last = verify::<Entry>(&bytes, |event| entries.push(event.event)).map_err(|bad| {
+    let last = verify::<Entry>(&bytes, |_| {}).map_err(|bad| {
         Refusal::new(
             registry::HIST_001,
             format!(
@@ -120,7 +119,7 @@ pub fn read(place: &Place) -> Result<(Vec<u8>, Vec<Entry>, Option<Link>), Refusa
             ),
         )
     })?;
-    Ok((bytes, entries, last))
+    Ok((bytes, last))
 }
 
 /// Adds decisions to a group.
@@ -130,7 +129,7 @@ pub fn put(
     entries: &[Entry],
     clock: Clock,
 ) -> Result<(), Refusal> {
-    let (mut bytes, _, mut last) = read(place)?;
+    let (mut bytes, mut last) = read(place)?;
     for entry in entries {
         let entry = Entry {
             timestamp: clock.now(),

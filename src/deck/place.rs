@@ -112,6 +112,12 @@ impl Place {
         self.base.join(recorded)
     }
 
+    /// Whether a path that a manifest records may be read: in a project those below its root. A
+    /// manifest is somebody else's input, and names what it likes.
+    pub fn may_read(&self, recorded: &str) -> bool {
+        !self.has_matrix() || plain(&self.locate(recorded)).starts_with(plain(&self.base))
+    }
+
     /// A name in `out`, as people read it.
     pub fn shown(&self, name: &str) -> String {
         Path::new(&self.shown).join(name).display().to_string()

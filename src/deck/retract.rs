@@ -285,7 +285,11 @@ pub fn members(
     }
     for record in records {
         if !found.contains_key(&record.id) {
-            match gather::read_text(&place.locate(&record.path), &record.path) {
+            let text = match place.may_read(&record.path) {
+                true => gather::read_text(&place.locate(&record.path), &record.path),
+                false => Err(Refusal::new(registry::CLI_001, "it is outside the project")),
+            };
+            match text {
                 Ok(text) => {
                     found.insert(record.id.clone(), supports(&card::parse(&text)));
                 }
@@ -400,13 +404,13 @@ fn card(
     if let Some(path) = &path {
         let at = place.locate(path);
         watch(&format!("history {path}"));
-        match at.is_file() {
+        match at.is_file() && place.may_read(path) {
             true => {
                 written = append(&at, path, Change::Retract, clock)
                     .map_err(|refusal| stopped(refusal, "and nothing was changed"))?;
             }
             false => done.notes.push(format!(
-                "{path} is gone, so its history was not continued; the retraction stands in {}",
+                "{path} is gone or outside the project, so its history was not continued; the retraction stands in {}",
                 place.shown(CARDS)
             )),
         }

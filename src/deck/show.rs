@@ -80,6 +80,15 @@ pub fn show(
             ));
         }
     };
+    if request.path.is_none() && !place.may_read(path) {
+        return Err(Refusal::new(
+            registry::SHOW_003,
+            format!(
+                "{shown} says that the card is at {}, which is outside the project; move it, and run `kb index`",
+                repr(path)
+            ),
+        ));
+    }
     let at = match request.path {
         Some(path) => place.current.join(path),
         None => place.locate(path),

@@ -5,10 +5,10 @@ codes! {
         title: "search sidecar stale or corrupt",
         explanation: "The search file beside the summaries does not belong to them any more, or is damaged, so it was \
             not used. The search ran in memory instead, with the same rights and possibly another order. \
-            Build again to have the fast one back.",
+            `kb index` builds it anew.",
         language: "sh",
         failing: "kb search hashing   # after summaries.json was edited",
-        corrected: "kb build && kb search hashing",
+        corrected: "kb index && kb search hashing",
     }
     FTS_002 = "CACG-FTS-002", Info, Finding, Active => {
         title: "search sidecar not built",
@@ -55,8 +55,8 @@ codes! {
     }
     IDX_006 = "CACG-IDX-006", Error, Finding, Active => {
         title: "foreign sidecar beside a card",
-        explanation: "Beside a card lies a file `.tmp` or `.bak` that this run did not make. The contract numbers it \
-            apart; this program says IDX-007.",
+        explanation: "Beside a card lies a file `.tmp` or `.bak` that this run did not make. Nothing was \
+            written. Compare the two, keep the right one and move the other away.",
         language: "sh",
         failing: "ls cards/a.md.bak",
         corrected: "rm cards/a.md.bak",
@@ -133,11 +133,11 @@ codes! {
     }
     RET_003 = "CACG-RET-003", Error, Finding, Active => {
         title: "retraction stopped after its first step",
-        explanation: "A retraction has two steps: withdraw the thing itself, then publish which cards are affected. \
-            The first one succeeded and the second did not, so lists may still show what was withdrawn. The \
-            message has the cause; repeat the command or run `kb build`.",
+        explanation: "A retraction and everything that follows from it are published together. A step of it failed, so \
+            it was taken back as a whole: nothing is half retracted. The message has the cause; mend it and \
+            repeat the command.",
         language: "sh",
         failing: "kb retract-source spec --cards-dir cards   # the disk is full",
-        corrected: "kb build",
+        corrected: "df -h . && kb retract-source spec --cards-dir cards",
     }
 }
