@@ -489,3 +489,20 @@ fn a_run_killed_before_any_step_is_completed_by_the_next() {
     // Four histories, four cards, the group.
     assert_eq!(step, 9);
 }
+
+#[test]
+fn what_a_death_within_a_step_left_is_cleared() {
+    let deck = Deck::of_four();
+    deck.write("cards/.a.md.kb-new", "half a ca");
+    deck.write("cards/.gone.md.kb-new", "half a ca");
+    deck.write("out/.kb-publish/summaries.json", "half a fi");
+    deck.index();
+    assert_eq!(deck.lists()[0], ["a", "b", "c", "d"]);
+    for path in [
+        "cards/.a.md.kb-new",
+        "cards/.gone.md.kb-new",
+        "out/.kb-publish",
+    ] {
+        assert!(!deck.path(path).exists(), "{path}");
+    }
+}
