@@ -3,6 +3,7 @@
 //! - [`cli`]: one file per command; a command is a short story told with the rooms below.
 //! - [`workspace`]: the project, its settings and files. [`session`]: the graph kept up to date.
 //! - [`cache`]: derived values across runs. [`publish`]: writing `out/`.
+//! - [`deck`]: indexing, searching, showing and retracting cards.
 //! - [`record`]: journals and histories. [`render`]: diagnostics for people and machines.
 
 #![warn(clippy::disallowed_methods)]
@@ -10,6 +11,7 @@
 pub mod cache;
 pub mod cli;
 pub mod contract;
+pub mod deck;
 pub mod publish;
 pub mod record;
 pub mod render;

@@ -37,6 +37,20 @@ const FORMATS: [(&str, &str, Format); 6] = [
     ("junit", "junit.xml", Format::Junit),
 ];
 
+/// Commands that print no report: what they say of a code is a line on stderr, or prose.
+const WITHOUT_FORMATS: [&str; 10] = [
+    "history",
+    "index",
+    "journal",
+    "retract",
+    "retract-chunk",
+    "retract-source",
+    "search",
+    "show",
+    "unretract",
+    "verify-proof",
+];
+
 /// Codes whose mark may be an empty range, and why. No one needs it today.
 const MAY_BE_EMPTY: [(&str, &str); 0] = [];
 
@@ -102,7 +116,7 @@ impl Fixture {
             .command
             .arguments
             .first()
-            .is_none_or(|verb| !["verify-proof", "journal", "history"].contains(&verb.as_str()))
+            .is_none_or(|verb| !WITHOUT_FORMATS.contains(&verb.as_str()))
     }
 
     /// Makes the project in a folder of its own.
@@ -126,7 +140,11 @@ impl Fixture {
         if self.has_formats() {
             arguments.extend(["--format", format.0]);
         }
-        kb(project, &arguments)
+        let mut run = kb(project, &arguments);
+        if !self.has_formats() {
+            run.stdout.push_str(&run.stderr);
+        }
+        run
     }
 
     fn lines(&self, project: &Path) -> Vec<Line> {

@@ -27,6 +27,7 @@ mod explain;
 mod fix;
 mod freshness;
 mod history;
+mod index;
 mod init;
 mod journal;
 mod lint;
@@ -34,9 +35,13 @@ mod output;
 mod progress;
 mod prove;
 mod quote;
+mod retract;
 mod root;
 mod round;
+mod search;
+mod show;
 mod streams;
+mod unretract;
 mod verify;
 
 /// A compiler for knowledge bases: it checks that every quote in every card stands in the source
@@ -105,6 +110,13 @@ enum Command {
     Quote(quote::Arguments),
     History(history::Arguments),
     Journal(journal::Arguments),
+    Index(index::Arguments),
+    Search(search::Arguments),
+    Show(show::Arguments),
+    Retract(retract::CardArguments),
+    RetractSource(retract::SourceArguments),
+    RetractChunk(retract::ChunkArguments),
+    Unretract(unretract::Arguments),
     Root(root::Arguments),
     Prove(prove::Arguments),
     VerifyProof(prove::VerifyArguments),
@@ -344,6 +356,13 @@ pub fn main() -> ExitCode {
         Command::Quote(arguments) => quote::run(&world, &arguments),
         Command::History(arguments) => history::run(&world, &arguments),
         Command::Journal(arguments) => journal::run(&world, &arguments),
+        Command::Index(arguments) => index::run(&world, &arguments),
+        Command::Search(arguments) => search::run(&world, &arguments),
+        Command::Show(arguments) => show::run(&world, &arguments),
+        Command::Retract(arguments) => retract::card(&world, &arguments),
+        Command::RetractSource(arguments) => retract::source(&world, &arguments),
+        Command::RetractChunk(arguments) => retract::chunk(&world, &arguments),
+        Command::Unretract(arguments) => unretract::run(&world, &arguments),
         Command::Root(arguments) => root::run(&world, &arguments),
         Command::Prove(arguments) => prove::run(&world, &arguments),
         Command::VerifyProof(arguments) => prove::verify(&world, &arguments),
@@ -387,6 +406,11 @@ fn note_repairs(session: &Session) {
         let help = repair.help.as_deref().unwrap_or_default();
         note(&format!("{}: {}; {help}", repair.code, repair.message));
     }
+}
+
+/// Writes a line to stderr. There is nobody to tell when that fails.
+fn to_stderr(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", crate::render::visible::line(line));
 }
 
 /// A parser's panic is caught and becomes a diagnostic about its file; it needs no second message.

@@ -134,6 +134,11 @@ impl Staging {
         })
     }
 
+    /// A place for work on the way to a file of the set; it is cleared with the set.
+    pub fn scratch(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
     /// Closes a file of the set and makes it durable. Returns its hash.
     pub fn finish(&mut self, file: StagedFile) -> Result<Digest, PublishError> {
         let name = file.name;
@@ -360,8 +365,17 @@ impl Lock {
     /// Takes the lock below `.kb/`, waiting for another holder. `waiting` is called once if it has to.
     pub fn take(root: &Path, waiting: impl FnOnce()) -> io::Result<Self> {
         crate::cache::prepare_directory(root)?;
-        let path = crate::cache::directory(root).join("lock");
-        let file = door::lockable(&path)?;
+        Self::take_file(&crate::cache::directory(root).join("lock"), waiting)
+    }
+
+    /// Takes the lock of a folder that is no project's, which is made if it is not there.
+    pub fn take_folder(out: &Path, waiting: impl FnOnce()) -> io::Result<Self> {
+        fs::create_dir_all(out)?;
+        Self::take_file(&out.join(".kb-lock"), waiting)
+    }
+
+    fn take_file(path: &Path, waiting: impl FnOnce()) -> io::Result<Self> {
+        let file = door::lockable(path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {

@@ -109,7 +109,7 @@ pub fn card_report(db: &dyn Db, file: CardFile) -> CardReport {
                     .collect(),
                 citations: u32::try_from(parsed.citations.len()).unwrap_or(u32::MAX),
                 stored_hash: parsed.card_hash.as_ref().map(|hash| (*hash.value).into()),
-                summary: summary(parsed, card.hash.as_deref(), reading.as_deref()),
+                summary: summarize(parsed, card.hash.as_deref(), reading.as_deref()),
                 reading,
             }
         }
@@ -209,7 +209,13 @@ fn stale_hash(parsed: &ParsedCard, hash: Option<&str>) -> Option<Finding> {
     )
 }
 
-fn summary(parsed: &ParsedCard, hash: Option<&str>, reading: Option<&str>) -> Option<CardSummary> {
+/// What is published of a card, if nothing is wrong with it. `reading` is the reading it counts under;
+/// `None`: the one it names itself.
+pub fn summarize(
+    parsed: &ParsedCard,
+    hash: Option<&str>,
+    reading: Option<&str>,
+) -> Option<CardSummary> {
     let card = parsed.complete()?;
     let mut source_ids: Vec<Arc<str>> = card
         .citations

@@ -5,3 +5,7 @@
 //! are read and written by whoever calls this.
 
 pub mod bm25;
+pub mod cascade;
+pub mod plan;
+pub mod search;
+pub mod view;

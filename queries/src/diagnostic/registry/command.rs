@@ -111,7 +111,7 @@ Changed cards/a.md.",
         corrected: "## Knowledge Consulted
 - cards/a.md",
     }
-    SHOW_001 = "CACG-SHOW-001", Error, Finding, Reserved("not emitted yet: it comes with the verb `show`") => {
+    SHOW_001 = "CACG-SHOW-001", Error, Finding, Active => {
         title: "card is retracted and not shown",
         explanation: "The card was retracted, by itself or because something it depends on was, and is not shown as if \
             it still held. Give `--allow-retracted` to see it with its status.",
@@ -119,7 +119,7 @@ Changed cards/a.md.",
         failing: "kb show old-hashing --source-matrix source_matrix.json",
         corrected: "kb show old-hashing --allow-retracted --source-matrix source_matrix.json",
     }
-    SHOW_002 = "CACG-SHOW-002", Error, Finding, Reserved("not emitted yet: it comes with the verb `show`") => {
+    SHOW_002 = "CACG-SHOW-002", Error, Finding, Active => {
         title: "file disagrees with the manifest",
         explanation: "The file given with `--path` is not the card that the manifest knows under this id: another id, \
             or another content. Index again if the file is right.",
@@ -127,7 +127,7 @@ Changed cards/a.md.",
         failing: "kb show tree-hashing --path cards/b.md",
         corrected: "kb show tree-hashing --path cards/reading_01/tree-hashing.md",
     }
-    SHOW_003 = "CACG-SHOW-003", Error, Finding, Reserved("not emitted yet: it comes with the verb `show`") => {
+    SHOW_003 = "CACG-SHOW-003", Error, Finding, Active => {
         title: "unsafe path",
         explanation: "The path is absolute or leads upward with `..`, and could point outside the project. Give a path \
             inside it.",

@@ -147,7 +147,7 @@ edge_type: "supports""#,
         failing: r#"{"retracted_cards":["a"],"summaries":[{"id":"a"}]}"#,
         corrected: r#"{"retracted_cards":["a"],"summaries":[]}"#,
     }
-    SUM_007 = "CACG-SUM-007", Error, Finding, Reserved("not emitted yet: it comes with `search` and `show`, which read the summaries") => {
+    SUM_007 = "CACG-SUM-007", Error, Finding, Active => {
         title: "summaries entry without source_ids",
         explanation: "An entry of `summaries.json` has no `source_ids`; older versions did not write them. Without \
             them nobody can tell whether a reading may see the card. Publish again with `kb build`.",
