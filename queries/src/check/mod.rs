@@ -10,6 +10,8 @@ pub mod passage;
 pub mod pin;
 pub mod quote;
 mod rewrite;
+pub mod role;
+pub mod skill;
 pub mod source;
 
 use serde::{Deserialize, Serialize};
