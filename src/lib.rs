@@ -3,10 +3,12 @@
 //! - [`cli`]: one file per command; a command is a short story told with the rooms below.
 //! - [`workspace`]: the project, its settings and files. [`session`]: the graph kept up to date.
 //! - [`cache`]: derived values across runs. [`publish`]: writing `out/`.
+//! - [`ingest`]: one source into the manifests of a folder, as the card-graph contract has it.
 //! - [`render`]: diagnostics for people and machines.
 
 pub mod cache;
 pub mod cli;
+pub mod ingest;
 pub mod publish;
 pub mod render;
 pub mod session;

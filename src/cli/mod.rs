@@ -23,12 +23,17 @@ mod coverage;
 mod explain;
 mod fix;
 mod freshness;
+mod ingest;
 mod init;
+mod matrix;
+mod migrate;
+mod new;
 mod output;
 mod progress;
 mod prove;
 mod quote;
 mod root;
+mod scaffold;
 
 /// A compiler for knowledge bases: it checks that every quote in every card stands in the source
 /// it cites, and publishes verified, reproducible manifests.
@@ -83,6 +88,8 @@ enum Color {
 #[derive(Subcommand)]
 enum Command {
     Init(init::Arguments),
+    Ingest(ingest::Arguments),
+    New(new::Arguments),
     Build(build::Arguments),
     Check(check::Arguments),
     Fix(fix::Arguments),
@@ -93,6 +100,10 @@ enum Command {
     Root(root::Arguments),
     Prove(prove::Arguments),
     VerifyProof(prove::VerifyArguments),
+    ScaffoldMatrix(scaffold::MatrixArguments),
+    ScaffoldRoleMap(scaffold::RoleMapArguments),
+    MigrateSummaries(migrate::Arguments),
+    Matrix(matrix::Arguments),
     Explain(explain::Arguments),
     Config(config::Arguments),
     Clean(clean::Arguments),
@@ -111,6 +122,8 @@ pub enum Outcome {
     Fine,
     /// There are findings.
     Findings,
+    /// The request itself is wrong, and that was said.
+    Refused,
 }
 
 /// Why a command could not do its work: usage, configuration or the world. Exit status 2.
@@ -227,6 +240,8 @@ pub fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Init(arguments) => init::run(&world, &arguments),
+        Command::Ingest(arguments) => ingest::run(&world, &arguments),
+        Command::New(arguments) => new::run(&world, &arguments),
         Command::Build(arguments) => build::run(&world, &arguments),
         Command::Check(arguments) => check::run(&world, &arguments),
         Command::Fix(arguments) => fix::run(&world, &arguments),
@@ -235,6 +250,10 @@ pub fn main() -> ExitCode {
         Command::Root(arguments) => root::run(&world, &arguments),
         Command::Prove(arguments) => prove::run(&world, &arguments),
         Command::VerifyProof(arguments) => prove::verify(&world, &arguments),
+        Command::ScaffoldMatrix(arguments) => scaffold::matrix(&world, &arguments),
+        Command::ScaffoldRoleMap(arguments) => scaffold::role_map(&world, &arguments),
+        Command::MigrateSummaries(arguments) => migrate::run(&world, &arguments),
+        Command::Matrix(arguments) => matrix::run(&world, &arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Config(arguments) => config::run(&world, &arguments),
         Command::Coverage(arguments) => coverage::run(&world, &arguments),
@@ -249,6 +268,7 @@ pub fn main() -> ExitCode {
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
+        Ok(Outcome::Refused) => ExitCode::from(2),
         Err(failure) => fail(&failure),
     }
 }

@@ -77,7 +77,9 @@ impl Session {
                         fold_card(path, entry, &mut ledger, &mut diagnostics);
                     }
                 }
-                diagnostics.extend(self.graph_diagnostics(None));
+                let guides = self.guides();
+                diagnostics.extend(self.graph_diagnostics(None, &guides.referenced));
+                diagnostics.extend(guides.diagnostics);
                 diagnostics.extend(self.migrations());
             }
             Some(only) => {
@@ -90,7 +92,7 @@ impl Session {
                         fold_card(path, entry, &mut ledger, &mut diagnostics);
                     }
                 }
-                diagnostics.extend(self.graph_diagnostics(Some(only)));
+                diagnostics.extend(self.graph_diagnostics(Some(only), &BTreeSet::new()));
             }
         }
         self.finish(diagnostics, ledger)
@@ -126,7 +128,12 @@ impl Session {
 
     /// The rules over all cards. With `only`, of those cards; the others are known from the last
     /// full look, as far as there was one, and a target that is not known is not reported.
-    fn graph_diagnostics(&self, only: Option<&BTreeSet<String>>) -> Vec<Diagnostic> {
+    /// `referenced` are cards that a role map names.
+    fn graph_diagnostics(
+        &self,
+        only: Option<&BTreeSet<String>>,
+        referenced: &BTreeSet<String>,
+    ) -> Vec<Diagnostic> {
         let with_entry: Vec<(&Arc<str>, &CardEntry)> = self
             .cards
             .iter()
@@ -146,6 +153,7 @@ impl Session {
         let options = GraphOptions {
             retracted: self.context.published.retracted_cards.clone(),
             orphans: self.options.orphans,
+            referenced: referenced.clone(),
             allow_retracted: self.options.allow_retracted,
         };
         let mut diagnostics = Vec::new();

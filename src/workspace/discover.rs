@@ -14,6 +14,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use kbc_queries::diagnostic::{Diagnostic, registry};
 use kbc_queries::parse::settings::Settings;
+use kbc_queries::parse::skill::FILE_NAME;
 
 use super::stamp::Stamp;
 
@@ -42,6 +43,8 @@ pub struct Found {
 pub struct Discovery {
     /// Sources and cards.
     pub files: Vec<Found>,
+    /// Routers: files `SKILL.md` where cards are.
+    pub routers: Vec<Arc<str>>,
     /// Directories that could not be read, links that were not followed, overlaps.
     pub diagnostics: Vec<Diagnostic>,
     /// Collections that want files which an earlier one has.
@@ -152,7 +155,7 @@ impl Matcher {
         }
         if self.cards.has(path, &candidate) {
             // `SKILL.md` files route to cards and are none (contract §1.5).
-            if path.rsplit('/').next() == Some("SKILL.md") {
+            if path.rsplit('/').next() == Some(FILE_NAME) {
                 return (None, wanted);
             }
             return (Some(Role::Card), wanted);
@@ -162,6 +165,11 @@ impl Matcher {
         }
         let first = wanted.remove(0);
         (Some(Role::Source(first)), wanted)
+    }
+
+    /// Whether `path` is a router: it lies where cards do, and is none.
+    pub fn is_router(&self, path: &str) -> bool {
+        path.rsplit('/').next() == Some(FILE_NAME) && self.cards.has(path, &Candidate::new(path))
     }
 
     /// Whether `path` is a directory that some pattern names, or one above it.
@@ -258,6 +266,7 @@ pub fn discover(root: &Path, settings: &Settings, matcher: &Matcher) -> Discover
         }
     }
     discovery.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    discovery.routers.sort_unstable();
     discovery
         .diagnostics
         .sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
@@ -289,6 +298,9 @@ fn visit(root: &Path, matcher: &Matcher, entry: &DirEntry, discovery: &mut Disco
         }
         return;
     };
+    if kind.is_file() && matcher.is_router(&path) {
+        discovery.routers.push(path.as_str().into());
+    }
     let (role, also) = matcher.role(&path);
     // A link in a folder's place hides all that is behind it, which must be said too.
     if role.is_none() && !(kind.is_symlink() && matcher.is_on_the_way(&path)) {

@@ -148,6 +148,8 @@ impl Router {
     fn string(&mut self, node: &Node<'_>, at: Range<usize>, what: &str) -> Option<Box<str>> {
         match node.as_str() {
             Some(text) => Some(text.into()),
+            // Reported already: an alias or an application's tag.
+            None if node.value == Value::Opaque => None,
             None => {
                 self.problem(at, format!("{what} is a string, not {}", node.kind_name()));
                 None
@@ -192,6 +194,9 @@ impl Router {
     }
 
     fn list(&mut self, entry: &Entry<'_>, name: &str) -> Vec<Spanned<Box<str>>> {
+        if entry.value.value == Value::Opaque {
+            return Vec::new();
+        }
         let Value::Sequence(items) = &entry.value.value else {
             self.problem(
                 entry.value_span(),

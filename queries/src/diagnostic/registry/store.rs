@@ -111,7 +111,7 @@ codes! {
         failing: r#"{"chunks": [], "extra": 1}"#,
         corrected: r#"{"chunks": [], "retracted_chunk_ids": [], "retracted_source_ids": [], "schema_version": "cacg.v0"}"#,
     }
-    MAN_002 = "CACG-MAN-002", Error, Finding, Reserved("not emitted yet: it comes with the card-graph verbs") => {
+    MAN_002 = "CACG-MAN-002", Error, Finding, Active => {
         title: "foreign manifest sidecar",
         explanation: "Beside a manifest lies a `.tmp` or `.bak` of it that this run did not make: another run is at \
             work, or one was interrupted. Nothing was overwritten. Wait, or compare the files, keep the \
@@ -120,7 +120,7 @@ codes! {
         failing: "ls out/chunks_manifest.json.bak",
         corrected: "rm out/chunks_manifest.json.bak && kb ingest spec.pdf",
     }
-    MAN_003 = "CACG-MAN-003", Error, Finding, Reserved("not emitted yet: it comes with the card-graph verbs") => {
+    MAN_003 = "CACG-MAN-003", Error, Finding, Active => {
         title: "manifest target is not a regular file",
         explanation: "The place of a manifest is taken by a folder, a link or a device. Writing there could change \
             something outside the project. Move it away.",
