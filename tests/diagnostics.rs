@@ -37,6 +37,17 @@ const FORMATS: [(&str, &str, Format); 6] = [
     ("junit", "junit.xml", Format::Junit),
 ];
 
+/// Commands that print no report: what they say of a code is a line on stderr, or prose.
+const WITHOUT_FORMATS: [&str; 7] = [
+    "ingest",
+    "matrix",
+    "migrate-summaries",
+    "new",
+    "scaffold-matrix",
+    "scaffold-role-map",
+    "verify-proof",
+];
+
 /// Codes whose mark may be an empty range, and why. No one needs it today.
 const MAY_BE_EMPTY: [(&str, &str); 0] = [];
 
@@ -98,7 +109,7 @@ impl Fixture {
             .command
             .arguments
             .first()
-            .is_none_or(|verb| verb != "verify-proof")
+            .is_none_or(|verb| !WITHOUT_FORMATS.contains(&verb.as_str()))
     }
 
     /// Makes the project in a folder of its own.
@@ -122,7 +133,11 @@ impl Fixture {
         if self.has_formats() {
             arguments.extend(["--format", format.0]);
         }
-        kb(project, &arguments)
+        let mut run = kb(project, &arguments);
+        if !self.has_formats() {
+            run.stdout.push_str(&run.stderr);
+        }
+        run
     }
 
     fn lines(&self, project: &Path) -> Vec<Line> {

@@ -26,7 +26,12 @@ pub struct Held {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Merged {
     /// Nothing: the source is there, byte for byte.
-    Unchanged,
+    Unchanged {
+        /// The sources, as they are.
+        sources: SourcesManifest,
+        /// The chunks, as they are.
+        chunks: ChunksManifest,
+    },
     /// This.
     Changed {
         /// The sources, by id.
@@ -51,7 +56,11 @@ pub fn add(held: Held, ingest: &Ingest, extracted_at: &str) -> Result<Merged, Re
     let id = &ingest.source_id;
     not_retracted(&held, id)?;
     if let Some(record) = held.sources.sources.iter().find(|s| s.source_id == *id) {
-        return same(&held, record, ingest);
+        same(&held, record, ingest)?;
+        return Ok(Merged::Unchanged {
+            sources: held.sources,
+            chunks: held.chunks,
+        });
     }
     if held
         .chunks
@@ -160,18 +169,22 @@ fn active(held: &Held, ingest: &Ingest) -> Vec<ChunkRecord> {
         .collect()
 }
 
-fn same(held: &Held, record: &SourceRecord, ingest: &Ingest) -> Result<Merged, Refusal> {
+fn same(held: &Held, record: &SourceRecord, ingest: &Ingest) -> Result<(), Refusal> {
     let id = &ingest.source_id;
     if record.source_sha256 != ingest.sha256 {
+        let longer = match ingest.utterances {
+            Some(_) => "Add what was said since with --append, or give the new version",
+            None => "Give the new version",
+        };
         return Err(refuse(format!(
-            "the source `{id}` is there with other bytes ({}); cards cite its chunks, so it is not replaced. Give the new version another --source-id, or another --out",
+            "the source `{id}` is there with other bytes ({}); cards cite its chunks, so it is not replaced. {longer} another --source-id, or another --out",
             record.source_path
         )));
     }
     let active = active(held, ingest);
     let there = held.chunks.chunks.iter().filter(|c| c.source_id == *id);
     if there.eq(active.iter()) {
-        return Ok(Merged::Unchanged);
+        return Ok(());
     }
     Err(refuse(format!(
         "the source `{id}` is there with the same bytes, but in other chunks: it was read by {} {} (now {} {}), or cut by another --config. Cards cite the chunks that are there; give another --source-id, or another --out",

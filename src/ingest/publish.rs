@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use kbc_queries::commit::canonical;
 use kbc_queries::diagnostic::registry::{INGEST_003, MAN_001, MAN_002, MAN_003};
-use kbc_queries::parse::manifest::{read_chunks, read_sources};
+use kbc_queries::parse::manifest::{ChunkRecord, ChunksManifest, read_chunks, read_sources};
 use kbc_queries::parse::problem::Problem;
 use kbc_queries::parse::utterances::locator;
 use kbc_queries::system::{ReadFailure, System};
@@ -92,7 +92,7 @@ impl Folder {
         }
         let held = self.held(ingest.utterances.is_some())?;
         self.no_sidecars(&names)?;
-        if !append && self.out.join(LAST).exists() {
+        if self.out.join(LAST).exists() {
             return Err(Refusal::new(
                 INGEST_003,
                 format!(
@@ -102,30 +102,32 @@ impl Folder {
             ));
         }
         let now = clock::now();
+        let has_map = held.locators.is_some();
         let merged = if append {
             merge::append(held, ingest, &now)?
         } else {
             merge::add(held, ingest, &now)?
         };
-        let Merged::Changed {
-            sources,
-            chunks,
-            added,
-        } = merged
-        else {
-            return Ok(Published {
-                unchanged: true,
-                chunks: ingest.chunks.len(),
-                added: 0,
-                repaired: self.repaired,
-            });
+        let (sources, chunks, added) = match merged {
+            Merged::Changed {
+                sources,
+                chunks,
+                added,
+            } => (sources, chunks, added),
+            Merged::Unchanged { sources, chunks } => {
+                // A stream whose locator map went missing gets it back.
+                if ingest.utterances.is_none() || has_map {
+                    return Ok(Published {
+                        unchanged: true,
+                        chunks: own_chunks(&chunks, ingest).len(),
+                        added: 0,
+                        repaired: self.repaired,
+                    });
+                }
+                (sources, chunks, 0)
+            }
         };
-        let own: Vec<_> = chunks
-            .chunks
-            .iter()
-            .filter(|chunk| chunk.source_id == ingest.source_id)
-            .cloned()
-            .collect();
+        let own = own_chunks(&chunks, ingest);
         let failed = |why: &dyn std::fmt::Display| {
             Refusal::new(
                 INGEST_003,
@@ -261,6 +263,16 @@ impl Folder {
             None => Ok(()),
         }
     }
+}
+
+/// The active chunks of a source.
+fn own_chunks(chunks: &ChunksManifest, ingest: &Ingest) -> Vec<ChunkRecord> {
+    chunks
+        .chunks
+        .iter()
+        .filter(|chunk| chunk.source_id == ingest.source_id)
+        .cloned()
+        .collect()
 }
 
 /// Puts files in their place as one set.
