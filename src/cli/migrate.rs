@@ -28,13 +28,12 @@ use super::{CommandResult, Failure, Outcome, World};
 #[command(
     after_help = "Examples:\n  kb migrate-summaries --strict\n  kb migrate-summaries cards --auto-heuristic --out out"
 )]
-#[group(id = "how", required = true, multiple = false, args = ["auto_heuristic", "strict"])]
 pub struct Arguments {
     /// The folder of the cards
     #[arg(default_value = "cards")]
     cards_dir: PathBuf,
     /// Take what the cards manifest or a card of the same id says, though the card was edited since
-    #[arg(long)]
+    #[arg(long, required_unless_present = "strict", conflicts_with = "strict")]
     auto_heuristic: bool,
     /// Take it only from a card that is still the one the entry is about, by its hash
     #[arg(long)]
