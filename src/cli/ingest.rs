@@ -88,26 +88,35 @@ pub(super) fn remark(text: &str) {
     let _ = writeln!(io::stderr(), "kb: {}", crate::render::visible::line(text));
 }
 
-/// An output folder: where it is, and how it is called.
-pub(super) fn out_folder(
+/// A file or folder: where it is, and how it is called.
+pub(super) type Named = (PathBuf, PathBuf);
+
+/// What was given, below the current folder; else `default`, below the project's.
+pub(super) fn named(
     world: &World,
     project: &Project,
     given: Option<&Path>,
-) -> (PathBuf, PathBuf) {
+    default: &str,
+) -> Named {
     match given {
         Some(given) => (
             crate::workspace::plain(&world.current.join(given)),
             given.to_path_buf(),
         ),
         None => {
-            let out = project.out();
+            let at = project.root.join(default);
             let shown = match project.root == world.current {
-                true => PathBuf::from(&*project.settings.out),
-                false => out.clone(),
+                true => PathBuf::from(default),
+                false => at.clone(),
             };
-            (out, shown)
+            (at, shown)
         }
     }
+}
+
+/// The output folder.
+pub(super) fn out_folder(world: &World, project: &Project, given: Option<&Path>) -> Named {
+    named(world, project, given, &project.settings.out)
 }
 
 fn ingest(world: &World, arguments: &Arguments) -> Result<Result<String, Refusal>, Failure> {

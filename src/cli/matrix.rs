@@ -12,7 +12,6 @@ use kbc_queries::text::lines::LineIndex;
 
 use crate::ingest::Refusal;
 use crate::ingest::deck;
-use crate::workspace::discover::{Matcher, Role, discover};
 use crate::workspace::{MATRIX_LIMIT, Project, SETTINGS_FILE};
 
 use super::ingest::{read, refuse};
@@ -203,14 +202,10 @@ fn print(
 
 /// The cards of a reading that cite a source, by path, and how often each does.
 fn citing(project: &Project, reading: &str, source: &str) -> Vec<(String, usize)> {
-    let matcher = Matcher::new(&project.settings);
-    let found = discover(&project.root, &project.settings, &matcher);
-    found
-        .files
+    deck::of_project(project)
         .iter()
-        .filter(|file| file.role == Role::Card)
-        .filter_map(|file| {
-            let card = deck::read(project, &project.root.join(&*file.path)).ok()?;
+        .filter_map(|path| {
+            let card = deck::read(project, path).ok()?;
             if card.reading.as_deref() != Some(reading) {
                 return None;
             }

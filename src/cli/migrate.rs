@@ -29,9 +29,8 @@ use super::{CommandResult, Failure, Outcome, World};
     after_help = "Examples:\n  kb migrate-summaries --strict\n  kb migrate-summaries cards --auto-heuristic --out out"
 )]
 pub struct Arguments {
-    /// The folder of the cards
-    #[arg(default_value = "cards")]
-    cards_dir: PathBuf,
+    /// The folder of the cards [default: the project's cards, or cards]
+    cards_dir: Option<PathBuf>,
     /// Take what the cards manifest or a card of the same id says, though the card was edited since
     #[arg(long, required_unless_present = "strict", conflicts_with = "strict")]
     auto_heuristic: bool,
@@ -170,10 +169,13 @@ impl Known {
         arguments: &Arguments,
         out: &std::path::Path,
     ) -> Result<Self, Refusal> {
-        let folder = crate::workspace::plain(&world.current.join(&arguments.cards_dir));
+        let given = arguments.cards_dir.as_ref().map(|given| {
+            let at = crate::workspace::plain(&world.current.join(given));
+            (at, given.display().to_string())
+        });
+        let given = given.as_ref().map(|(at, shown)| (&**at, &**shown));
         let mut cards: HashMap<String, Option<DeckCard>> = HashMap::new();
-        let shown = arguments.cards_dir.display().to_string();
-        for path in deck::walk(&folder, &shown)? {
+        for path in deck::all(project, given)? {
             // A card that cannot be read has no id either: the entry that needs it says so.
             if let Ok(card) = deck::read(project, &path)
                 && let Some(id) = card.id().map(str::to_owned)

@@ -13,8 +13,8 @@ use kbc_queries::parse::skill::is_slug;
 use crate::ingest::Refusal;
 use crate::ingest::single::{self, NotWritten};
 
-use super::ingest::refuse;
-use super::{CommandResult, Outcome, World};
+use super::ingest::{Named, named, refuse};
+use super::{CommandResult, Failure, Outcome, World};
 
 /// Write the scaffold of a card, `<cards>/<reading_id>/<slug>.md`, to be filled in
 ///
@@ -28,9 +28,9 @@ pub struct Arguments {
     reading_id: String,
     /// The card's id and file name: lower-case letters, digits, `-` and `_`
     slug: String,
-    /// The folder of the cards
-    #[arg(long, value_name = "DIR", default_value = "cards")]
-    cards_dir: PathBuf,
+    /// The folder of the cards [default: cards]
+    #[arg(long, value_name = "DIR")]
+    cards_dir: Option<PathBuf>,
     /// Overwrite a card that is there
     #[arg(long)]
     force: bool,
@@ -48,7 +48,7 @@ const BODY: &str = "\nReplace with what the cited passages say, in your own word
 
 /// Runs the command.
 pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
-    match write(world, arguments) {
+    match write(world, arguments)? {
         Ok(card) => {
             super::write_out(&format!(
                 "card: {card}\nreading_id: {}\nslug: {}\nstatus: scaffold (lint will fail until citations are filled in)",
@@ -60,7 +60,16 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     }
 }
 
-fn write(world: &World, arguments: &Arguments) -> Result<String, Refusal> {
+fn write(world: &World, arguments: &Arguments) -> Result<Result<String, Refusal>, Failure> {
+    let project = world.project()?;
+    let given = arguments.cards_dir.as_deref();
+    Ok(write_into(
+        named(world, &project, given, "cards"),
+        arguments,
+    ))
+}
+
+fn write_into((cards, shown): Named, arguments: &Arguments) -> Result<String, Refusal> {
     for (name, value) in [
         ("reading_id", &arguments.reading_id),
         ("slug", &arguments.slug),
@@ -74,18 +83,17 @@ fn write(world: &World, arguments: &Arguments) -> Result<String, Refusal> {
             ));
         }
     }
-    let cards = world.current.join(&arguments.cards_dir);
     if cards.exists() && !cards.is_dir() {
         return Err(Refusal::new(
             CLI_001,
             format!(
                 "{} is not a folder; give the folder of the cards with --cards-dir",
-                arguments.cards_dir.display()
+                shown.display()
             ),
         ));
     }
     let below = PathBuf::from(&arguments.reading_id).join(format!("{}.md", arguments.slug));
-    let shown = arguments.cards_dir.join(&below).display().to_string();
+    let shown = shown.join(&below).display().to_string();
     let title = match &arguments.title {
         Some(title) => title.clone(),
         None => title_of(&arguments.slug),

@@ -19,7 +19,7 @@ use crate::ingest::deck::{self, DeckCard};
 use crate::ingest::single::{self, NotWritten};
 use crate::workspace::Project;
 
-use super::ingest::{out_folder, read, refuse, remark};
+use super::ingest::{named, out_folder, read, refuse, remark};
 use super::{CommandResult, Failure, Outcome, World, counted};
 
 /// Largest chunks manifest that is read, in bytes.
@@ -70,11 +70,10 @@ pub struct RoleMapArguments {
 /// Which cards there are.
 #[derive(Args)]
 struct CardsArguments {
-    /// The folder of the cards
-    #[arg(long, value_name = "DIR", default_value = "cards")]
-    cards_dir: PathBuf,
-    /// The list of active cards [default: out/cards_manifest.json; without one all cards in the
-    /// folder]
+    /// The folder of the cards [default: the project's cards, or cards]
+    #[arg(long, value_name = "DIR")]
+    cards_dir: Option<PathBuf>,
+    /// The list of active cards [default: out/cards_manifest.json; without one all cards]
     #[arg(long, value_name = "FILE")]
     cards_manifest: Option<PathBuf>,
 }
@@ -116,10 +115,19 @@ impl CardsArguments {
         project: &Project,
         outside: Outside,
     ) -> Result<Vec<DeckCard>, Refusal> {
-        let folder = crate::workspace::plain(&world.current.join(&self.cards_dir));
-        let shown = self.cards_dir.display().to_string();
+        // Without a folder that is given, the cards of a project may lie anywhere in it.
+        let default = match project.settings_text {
+            Some(_) => "",
+            None => "cards",
+        };
+        let (folder, shown) = named(world, project, self.cards_dir.as_deref(), default);
+        let shown = match shown.as_os_str().is_empty() {
+            true => "the project".to_owned(),
+            false => shown.display().to_string(),
+        };
+        let given = self.cards_dir.as_ref().map(|_| (&*folder, &*shown));
         let paths = match self.listed(world, project)? {
-            None => deck::walk(&folder, &shown)?,
+            None => deck::all(project, given)?,
             Some(paths) => {
                 let mut inside = Vec::with_capacity(paths.len());
                 for path in paths {
@@ -208,10 +216,7 @@ fn write_matrix(
         if lists.is_empty() {
             return Err(Refusal::new(
                 CLI_001,
-                format!(
-                    "no card was found in {}, so there is nothing to allow; give the folder with --cards-dir",
-                    arguments.cards.cards_dir.display()
-                ),
+                "no card was found, so there is nothing to allow; give the folder of the cards with --cards-dir",
             ));
         }
         if let Some(known) = known_sources(world, &project, arguments)? {

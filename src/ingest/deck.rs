@@ -11,7 +11,7 @@ use kbc_queries::parse::skill;
 use kbc_queries::system::{ReadFailure, System};
 
 use crate::workspace::Project;
-use crate::workspace::discover::{glob, relative};
+use crate::workspace::discover::{Matcher, Role, discover, glob, relative};
 use crate::workspace::disk::Disk;
 
 use super::Refusal;
@@ -104,6 +104,30 @@ pub fn walk(folder: &Path, shown: &str) -> Result<Vec<PathBuf>, Refusal> {
     }
     files.sort();
     Ok(files)
+}
+
+/// The cards of a project, by path, as its settings have them.
+pub fn of_project(project: &Project) -> Vec<PathBuf> {
+    let matcher = Matcher::new(&project.settings);
+    discover(&project.root, &project.settings, &matcher)
+        .files
+        .into_iter()
+        .filter(|found| found.role == Role::Card)
+        .map(|found| project.root.join(&*found.path))
+        .collect()
+}
+
+/// The cards below a folder; where none is given, those of the project, or without a kb.toml those
+/// below `cards`.
+///
+/// # Errors
+/// As [`walk`].
+pub fn all(project: &Project, given: Option<(&Path, &str)>) -> Result<Vec<PathBuf>, Refusal> {
+    match given {
+        Some((folder, shown)) => walk(folder, shown),
+        None if project.settings_text.is_some() => Ok(of_project(project)),
+        None => walk(&project.root.join("cards"), "cards"),
+    }
 }
 
 /// Reads a cards manifest. `None`: there is none.
