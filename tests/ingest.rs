@@ -637,6 +637,84 @@ fn a_killed_run_leaves_one_set_or_the_other() {
 }
 
 #[test]
+fn two_runs_at_once_take_turns() {
+    let folder = place();
+    let root = folder.path();
+    for round in 0..6 {
+        let out = format!("out{round}");
+        let children: Vec<_> = ["spec.md", "guide.txt"]
+            .iter()
+            .map(|source| {
+                command(root, &["ingest", source, "--out", &out])
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::null())
+                    .spawn()
+                    .unwrap()
+            })
+            .collect();
+        for mut child in children {
+            assert!(child.wait().unwrap().success());
+        }
+        let bytes = fs::read(root.join(&out).join("sources_manifest.json")).unwrap();
+        assert_eq!(
+            read_sources(&bytes).unwrap().sources.len(),
+            2,
+            "round {round}"
+        );
+    }
+}
+
+#[test]
+fn other_kinds_are_read_by_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    write(
+        &root.join("page.html"),
+        "<html><body><p>Leaves come <b>first</b>.</p><p>Nodes last.</p></body></html>",
+    );
+    write(&root.join("rows.csv"), "id,name\n1,leaf\n2,node\n");
+    write(&root.join("plain"), "Nobody knows what this is.");
+    write(
+        &root.join("latin.txt"),
+        b"Gr\xf6\xdfe und Stra\xdfe, und noch viel mehr davon.",
+    );
+    for source in ["page.html", "rows.csv", "latin.txt"] {
+        ok(root, &["ingest", source]);
+    }
+    refused(root, &["ingest", "plain"], 1, "INGEST-001");
+    let texts: Vec<String> = chunks(root)
+        .chunks
+        .into_iter()
+        .map(|chunk| chunk.text)
+        .collect();
+    assert_eq!(texts.len(), 3);
+    assert!(texts[0].starts_with("Gr\u{f6}\u{df}e und"), "{texts:?}");
+    assert_eq!(texts[1], "Leaves come first. Nodes last.");
+    assert!(texts[2].contains("leaf"), "{texts:?}");
+    // A PDF is one whatever it is called.
+    write(&root.join("book.md"), pdf(&["Words of a page."]));
+    ok(root, &["ingest", "book.md"]);
+    let parsers: Vec<String> = sources(root)
+        .sources
+        .into_iter()
+        .map(|s| s.parser_name)
+        .collect();
+    assert_eq!(
+        parsers,
+        ["kbc-pdf-hayro", "kbc-text", "kbc-html", "kbc-csv"]
+    );
+}
+
+#[test]
+fn a_hostile_pdf_is_refused_and_takes_nothing_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let bomb = support::fixtures().join("sources/bomb.pdf");
+    write(&root.join("bomb.pdf"), fs::read(bomb).unwrap());
+    refused(root, &["ingest", "bomb.pdf"], 1, "INGEST-001");
+}
+
+#[test]
 fn a_project_gives_the_place_the_id_and_relative_paths() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();

@@ -142,3 +142,32 @@ fn what_guides_does_not_speak_of_cards_that_were_not_looked_at() {
     assert!(!run.stdout.contains("SKILL"), "{}", run.stdout);
     base.run(&["check"], 1);
 }
+
+#[test]
+fn cards_that_are_named_are_guided_from_beside_them() {
+    let base = deck();
+    base.write("cards/r/SKILL.md", &router("leaf, nobody"));
+    base.write(
+        "elsewhere/role_maps/r.json",
+        r#"{"entries":[],"reading_id":"r","schema_version":"cacg.v0"}"#,
+    );
+    base.write(
+        "elsewhere/chunks_manifest.json",
+        &base.read("out/chunks_manifest.json"),
+    );
+    fs::remove_file(base.path("kb.toml")).unwrap();
+    let options = Options {
+        chunks_manifest: Some(base.path("elsewhere/chunks_manifest.json")),
+        only: Some(["leaf", "node"].map(|id| format!("cards/r/{id}.md")).into()),
+        ..Options::default()
+    };
+    let project = Project::open(base.root().to_path_buf()).unwrap();
+    let session = Session::open(project, options);
+    let codes = |whole| -> Vec<&str> {
+        let guides = session.guides_of(whole);
+        guides.diagnostics.iter().map(|d| d.code.as_str()).collect()
+    };
+    let missing = ["CACG-ROLE-002"; 2];
+    assert_eq!(codes(true), [&["CACG-SKILL-002"], &missing[..]].concat());
+    assert_eq!(codes(false), missing);
+}

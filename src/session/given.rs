@@ -4,7 +4,7 @@
 //! rules. No cache is kept of such a run: its sources are nobody's files, and the next run of the
 //! project would have to forget them again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use kbc_queries::input::{FileStatus, Recipe};
 use kbc_queries::parse::document::{ExtractOptions, Format};
 use kbc_queries::parse::manifest::{self, ChunkRecord};
 use kbc_queries::parse::problem::Problem;
+use kbc_queries::parse::skill::FILE_NAME;
 use kbc_queries::system::Fingerprint;
 
 use crate::cache::entries::FileRecord;
@@ -104,8 +105,26 @@ pub(super) fn listed_cards(options: &Options, disk: &Disk) -> Discovery {
             stamp: metadata.is_file().then(|| Stamp::of(&metadata)),
         })
     });
+    let files: Vec<Found> = files.collect();
+    // The routers of their readings stand beside them.
+    let folders: BTreeSet<&str> = files
+        .iter()
+        .map(|found| found.path.rsplit_once('/').map_or("", |(folder, _)| folder))
+        .collect();
+    let routers = folders
+        .into_iter()
+        .map(|folder| match folder {
+            "" => FILE_NAME.to_owned(),
+            folder => format!("{folder}/{FILE_NAME}"),
+        })
+        .filter(|path| {
+            std::fs::symlink_metadata(disk.locate(path)).is_ok_and(|metadata| metadata.is_file())
+        })
+        .map(Arc::from)
+        .collect();
     Discovery {
-        files: files.collect(),
+        files,
+        routers,
         ..Discovery::default()
     }
 }

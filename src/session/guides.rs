@@ -41,6 +41,13 @@ struct Text {
 impl Session {
     /// Checks routers and role maps against the cards as of the last look.
     pub fn guides(&self) -> Guides {
+        let listed = super::given::has_listed_cards(&self.project, &self.options);
+        self.guides_of(!listed && self.options.only.is_none())
+    }
+
+    /// The same, told whether the cards that were looked at are all there are. If they are not, an
+    /// id that is none of theirs may well be another card's.
+    pub fn guides_of(&self, whole_deck: bool) -> Guides {
         let mut guides = Guides::default();
         let routers = self.read_guides(&self.routers, registry::SKILL_003, &mut guides);
         let maps = self.read_guides(&self.role_map_paths(), registry::ROLE_003, &mut guides);
@@ -52,8 +59,7 @@ impl Session {
             Some((&*entry.id.as_ref()?.id, entry.reading.as_deref()))
         });
         let retracted = &self.context.published.retracted_cards;
-        let complete = self.cards.values().all(|state| state.entry.is_some())
-            && !super::given::has_listed_cards(&self.project, &self.options);
+        let complete = whole_deck && self.cards.values().all(|state| state.entry.is_some());
         let deck = skill::Deck::new(cards, retracted.iter().map(String::as_str), complete);
 
         let parsed: Vec<(Router, String)> = routers
@@ -106,9 +112,12 @@ impl Session {
         }
     }
 
-    /// The role maps there are, by path.
+    /// The role maps there are, by path: in `out/`, or beside an explicit chunks manifest.
     fn role_map_paths(&self) -> Vec<Arc<str>> {
-        let folder = format!("{}/{ROLE_MAPS}", self.project.settings.out);
+        let folder = match &self.options.chunks_manifest {
+            Some(path) => self.shown(&path.with_file_name(ROLE_MAPS)),
+            None => format!("{}/{ROLE_MAPS}", self.project.settings.out),
+        };
         let Ok(entries) = std::fs::read_dir(self.disk.locate(&folder)) else {
             return Vec::new();
         };

@@ -48,6 +48,7 @@ pub use self::answers::Authorities;
 pub use self::cite::Cited;
 pub(crate) use self::citing::Citing;
 pub use self::database::{Database, Observer};
+pub use self::guides::Guides;
 pub use self::keys::{chunk_params, derivation_name};
 pub use self::report::Report;
 
