@@ -221,3 +221,158 @@ pub fn bad_locators(error: &kbc_queries::parse::utterances::locator::LocatorErro
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use super::*;
+    use crate::ingest::Kind;
+    use crate::ingest::source::{Request, read};
+    use kbc_queries::chunk::CacgParams;
+    use kbc_queries::commit::hash::sha256;
+    use kbc_queries::parse::document::Limits;
+    use kbc_queries::parse::manifest::read_chunks;
+    use kbc_queries::parse::utterances::locator;
+    use proptest::prelude::*;
+
+    const NOW: &str = "1970-01-01T00:00:00Z";
+
+    fn request(id: &'static str, kind: Kind, params: CacgParams) -> Request<'static> {
+        Request {
+            source_id: id,
+            source_path: id,
+            shown: match kind {
+                Kind::Utterances => "talk.jsonl",
+                _ => "text.txt",
+            },
+            kind,
+            params,
+            limits: Limits::default(),
+            reader: None,
+        }
+    }
+
+    fn stream(texts: &[String]) -> Ingest {
+        let mut lines =
+            String::from("{\"schema_version\":\"cacg.utterances.v1\",\"source_kind\":\"c\"}\n");
+        for (text, ordinal) in texts.iter().zip(1..) {
+            let value = serde_json::json!({
+                "ordinal": ordinal, "utterance_id": ordinal.to_string(), "speaker": "a",
+                "is_author": false, "text": text,
+            });
+            lines.push_str(&format!("{value}\n"));
+        }
+        let params = CacgParams {
+            max_pages_per_chunk: 1,
+            overlap_tokens: 0,
+            ..CacgParams::default()
+        };
+        read(lines.as_bytes(), &request("talk", Kind::Utterances, params)).unwrap()
+    }
+
+    fn text(id: &'static str, words: &str) -> Ingest {
+        read(
+            words.as_bytes(),
+            &request(id, Kind::Any, CacgParams::default()),
+        )
+        .unwrap()
+    }
+
+    fn taken(held: Held, ingest: &Ingest, append_it: bool) -> Held {
+        let before = held.clone();
+        let merged = match append_it {
+            true => append(held, ingest, NOW).unwrap(),
+            false => add(held, ingest, NOW).unwrap(),
+        };
+        let (sources, chunks) = match merged {
+            Merged::Unchanged { sources, chunks } => {
+                assert_eq!((&sources, &chunks), (&before.sources, &before.chunks));
+                (sources, chunks)
+            }
+            Merged::Changed {
+                sources, chunks, ..
+            } => (sources, chunks),
+        };
+        let bytes = kbc_queries::commit::canonical::to_vec(&chunks).unwrap();
+        assert_eq!(read_chunks(&bytes).unwrap(), chunks);
+        let locators = match &ingest.utterances {
+            None => before.locators,
+            Some(utterances) => {
+                let own: Vec<ChunkRecord> = chunks
+                    .chunks
+                    .iter()
+                    .filter(|chunk| chunk.source_id == ingest.source_id)
+                    .cloned()
+                    .collect();
+                let bytes = locator::sealed("talk", &ingest.sha256, utterances, &own).unwrap();
+                Some(locator::read(&bytes).unwrap())
+            }
+        };
+        Held {
+            sources,
+            chunks,
+            locators,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn a_stream_that_grew_is_the_stream_that_was_long_from_the_start(
+            texts in prop::collection::vec("[A-Za-zé三][a-z .!?\n-]{0,60}", 2..8),
+            cut in 1usize..7,
+            retract in any::<bool>(),
+        ) {
+            let cut = cut.min(texts.len() - 1);
+            let mut grown = taken(Held::default(), &stream(&texts[..cut]), false);
+            let mut whole = Held::default();
+            if retract {
+                let id = grown.chunks.chunks.remove(0).chunk_id;
+                for held in [&mut grown, &mut whole] {
+                    held.chunks.retracted_chunk_ids = vec![id.clone()];
+                }
+            }
+            let longer = stream(&texts);
+            let grown = taken(grown, &longer, true);
+            prop_assert_eq!(&grown, &taken(whole, &longer, false));
+            // And it is there now.
+            prop_assert_eq!(&taken(grown.clone(), &longer, false), &grown);
+            prop_assert!(append(grown, &longer, NOW).is_err());
+        }
+
+        #[test]
+        fn the_order_of_sources_does_not_matter(words in prop::collection::vec("[a-z]{1,9}", 3)) {
+            let all = [text("c", &words[0]), text("a", &words[1]), text("b", &words[2])];
+            let of = |order: [usize; 3]| {
+                order.iter().fold(Held::default(), |held, index| taken(held, &all[*index], false))
+            };
+            let first = of([0, 1, 2]);
+            for order in [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+                prop_assert_eq!(&of(order), &first);
+            }
+            let ids: Vec<&str> =
+                first.sources.sources.iter().map(|source| source.source_id.as_str()).collect();
+            prop_assert_eq!(ids, ["a", "b", "c"]);
+        }
+    }
+
+    #[test]
+    fn what_is_recorded_is_not_replaced() {
+        let held = taken(Held::default(), &text("a", "some words"), false);
+        assert!(add(held.clone(), &text("a", "other words"), NOW).is_err());
+        let mut renamed = text("a", "some words");
+        renamed.parser_version = "2";
+        // Another version of the reader that gives the same chunks changes nothing.
+        assert_eq!(taken(held.clone(), &renamed, false), held);
+        renamed.chunks[0].chunk_hash = sha256(b"").to_string();
+        let refusal = add(held.clone(), &renamed, NOW).unwrap_err();
+        assert!(refusal.message.contains("kbc-text 2"), "{refusal}");
+        // Half a set is not completed by guessing.
+        let half = Held {
+            sources: SourcesManifest::default(),
+            ..held
+        };
+        assert!(add(half, &text("a", "some words"), NOW).is_err());
+    }
+}
