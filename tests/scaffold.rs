@@ -164,6 +164,12 @@ fn without_a_project_the_contracts_layout_holds() {
         fs::read(root.join("out/source_matrix.json")).unwrap(),
         fs::read(fixtures.join("out_python/source_matrix.json")).unwrap()
     );
+    let said = run(root, &["matrix", "explain", "reading_01", "sample"], 0);
+    assert!(
+        said.stdout.contains("  at out/source_matrix.json:1:"),
+        "{}",
+        said.stdout
+    );
     // A manifest that is named must be there; one that lists cards elsewhere is refused.
     let said = run(
         root,

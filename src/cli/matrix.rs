@@ -66,8 +66,14 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let (path, shown) = match &arguments.source_matrix {
         Some(given) => (given.clone(), given.display().to_string()),
         None => {
-            let path = project.root.join(&*project.settings.matrix);
-            (path, project.settings.matrix.to_string())
+            let default = project.settings.matrix.to_string();
+            // Without a kb.toml, the contract's layout has it among the published files.
+            let published = format!("{}/source_matrix.json", project.settings.out);
+            let elsewhere = project.settings_text.is_none()
+                && !project.root.join(&default).exists()
+                && project.root.join(&published).exists();
+            let name = if elsewhere { published } else { default };
+            (project.root.join(&name), name)
         }
     };
     let text = match read(world, &path, MATRIX_LIMIT) {

@@ -62,7 +62,7 @@ pub struct RoleMapArguments {
     /// Overwrite a map that is there
     #[arg(long)]
     force: bool,
-    /// Where to write it [default: out/role_maps/<reading>.json]
+    /// Where to write it [default: out/role_maps/READING.json]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
