@@ -6,6 +6,8 @@
 //! - [`ingest`]: one source into the manifests of a folder, as the card-graph contract has it.
 //! - [`render`]: diagnostics for people and machines.
 
+#![warn(clippy::disallowed_methods)]
+
 pub mod cache;
 pub mod cli;
 pub mod ingest;

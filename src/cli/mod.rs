@@ -3,14 +3,16 @@
 //! Exit statuses: 0 fine, 1 findings, 2 usage or configuration. Native commands print diagnostics
 //! and ledger to stdout, progress and log to stderr.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::session::Options;
-use crate::workspace::Project;
+use crate::session::{Options, Report, Session};
+use crate::workspace::{Project, SETTINGS_FILE, door};
+
+use streams::{note, say, tell, write_bytes, write_out};
 
 mod baseline;
 mod build;
@@ -34,6 +36,7 @@ mod prove;
 mod quote;
 mod root;
 mod scaffold;
+mod streams;
 
 /// A compiler for knowledge bases: it checks that every quote in every card stands in the source
 /// it cites, and publishes verified, reproducible manifests.
@@ -56,6 +59,8 @@ pub struct Cli {
 #[derive(Args)]
 struct Global {
     /// The project's folder [default: the nearest folder upward with a kb.toml]
+    ///
+    /// Paths that other arguments name stay relative to the current folder.
     #[arg(
         long,
         global = true,
@@ -148,7 +153,15 @@ impl From<String> for Failure {
     }
 }
 
+/// Largest text that the command line names, in bytes.
+const INPUT_LIMIT: u64 = 1 << 30;
+
 type CommandResult = Result<Outcome, Failure>;
+
+/// What is said of a project whose settings are wrong: whatever followed from the defaults in
+/// their place would be blamed on cards and sources.
+const MISCONFIGURED: &str =
+    "kb.toml has errors, so nothing was done; mend them first (`kb config` shows what is in force)";
 
 /// What every command is given.
 struct World {
@@ -158,31 +171,96 @@ struct World {
 }
 
 impl World {
+    /// The project, if its settings say what was meant.
     fn project(&self) -> Result<Project, Failure> {
+        let project = self.project_as_it_is()?;
+        if project.is_misconfigured() {
+            for diagnostic in Report::of_settings(&project).diagnostics {
+                let place = diagnostic.span.map_or_else(String::new, |span| {
+                    format!(":{}:{}", span.line, span.column)
+                });
+                note(&format!(
+                    "{}{place}: {} {}",
+                    diagnostic.file.as_deref().unwrap_or(SETTINGS_FILE),
+                    diagnostic.code,
+                    diagnostic.message
+                ));
+            }
+            return Err(Failure(MISCONFIGURED.to_owned()));
+        }
+        Ok(project)
+    }
+
+    /// The project, for commands that say themselves what is wrong with its settings.
+    fn project_as_it_is(&self) -> Result<Project, Failure> {
         Ok(Project::find(self.project.as_deref(), &self.current)?)
     }
 
     /// A path given on the command line, relative to the project's root, with `/`.
     fn in_project(&self, project: &Project, path: &Path) -> Result<String, Failure> {
-        let absolute = if path.is_absolute() {
-            path.to_path_buf()
-        } else {
-            self.current.join(path)
-        };
-        let absolute = crate::workspace::plain(&absolute);
+        let absolute = crate::workspace::plain(&self.current.join(path));
         let found = crate::workspace::discover::relative(&project.root, &absolute).or_else(|| {
             // The same folder may have two names, by a link.
             let root = project.root.canonicalize().ok()?;
             let absolute = absolute.canonicalize().ok()?;
             crate::workspace::discover::relative(&root, &absolute)
         });
-        found.filter(|path| !path.is_empty()).ok_or_else(|| {
-            Failure(format!(
-                "{} is not in the project {}; give a path below it",
+        found
+            .filter(|path| !path.is_empty())
+            .ok_or_else(|| Failure(self.not_in_project(project, path, &absolute)))
+    }
+
+    /// Why a path of the command line names nothing in the project.
+    fn not_in_project(&self, project: &Project, path: &Path, absolute: &Path) -> String {
+        let (shown, root) = (path.display(), project.root.display());
+        if path.to_str().is_none() {
+            return format!(
+                "the name {shown} is not UTF-8, so nothing can name it; rename the file"
+            );
+        }
+        let mut words = format!("{shown} is not in the project {root}");
+        if path.is_relative() {
+            words.push_str(&format!(
+                ": paths are relative to the current folder, so this is {}",
+                absolute.display()
+            ));
+        }
+        let meant = project.root.join(path);
+        if path.is_relative() && meant.exists() {
+            words.push_str(&format!(
+                "; for the project's own file, give {}",
+                meant.display()
+            ));
+        } else {
+            words.push_str("; give a path below the project's folder");
+        }
+        words
+    }
+
+    /// Why a path that was given names no file.
+    fn no_file(&self, path: &Path) -> Failure {
+        let at = crate::workspace::plain(&self.current.join(path));
+        Failure(match path.is_relative() {
+            true => format!(
+                "there is no file {}: paths are relative to the current folder, so this is {}",
                 path.display(),
-                project.root.display()
-            ))
+                at.display()
+            ),
+            false => format!("there is no file {}", path.display()),
         })
+    }
+
+    /// The text of a file that the command line names; `-` is stdin.
+    fn text_of(&self, path: &Path) -> Result<String, Failure> {
+        let unreadable = |reason: &dyn std::fmt::Display| {
+            Failure(format!("{} cannot be read: {reason}", path.display()))
+        };
+        let read = match path.as_os_str() == "-" {
+            true => door::read_stdin(INPUT_LIMIT),
+            false => door::read_named(&self.current.join(path), INPUT_LIMIT),
+        };
+        String::from_utf8(read.map_err(|failure| unreadable(&failure))?)
+            .map_err(|_| unreadable(&"it is not UTF-8 text"))
     }
 
     /// Options of a session that a command opens.
@@ -212,10 +290,16 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
+            let printed = error.print();
+            if error.use_stderr() {
+                return ExitCode::from(2);
+            }
             // Help and version are no errors; they go to stdout and end with 0.
-            let status = if error.use_stderr() { 2 } else { 0 };
-            let _ = error.print();
-            return ExitCode::from(status);
+            let printed = printed.and_then(|()| io::stdout().flush());
+            return match streams::written(printed) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(failure) => fail(&failure),
+            };
         }
     };
     let current = match std::env::current_dir() {
@@ -274,11 +358,7 @@ pub fn main() -> ExitCode {
 }
 
 fn fail(failure: &Failure) -> ExitCode {
-    let _ = writeln!(
-        io::stderr(),
-        "kb: {}",
-        crate::render::visible::line(&failure.0)
-    );
+    note(&failure.0);
     ExitCode::from(2)
 }
 
@@ -291,12 +371,12 @@ fn counted(count: impl TryInto<u64>, noun: &str) -> String {
     }
 }
 
-/// Writes a text and a line end to stdout. A reader that went away is no failure.
-fn write_out(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(()),
+/// Says what had to be mended in the derived state before the command could begin. It is no part
+/// of any result: a run that repairs gives what a clean one gives.
+fn note_repairs(session: &Session) {
+    if let Some(repair) = session.notice() {
+        let help = repair.help.as_deref().unwrap_or_default();
+        note(&format!("{}: {}; {help}", repair.code, repair.message));
     }
 }
 

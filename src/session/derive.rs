@@ -375,7 +375,7 @@ fn source_report(db: &Database, job: &SourceJob) -> SourceReport {
     };
     SourceReport {
         key: job.key,
-        diagnostics: source_diagnostics(&job.path, derivation),
+        diagnostics: source_diagnostics(db, job.input, derivation),
         failed: derivation.is_err(),
         page_count,
         chunk_count,

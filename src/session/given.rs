@@ -3,6 +3,11 @@
 //! The manifest is trusted only as far as its hashes hold; that is checked per cited chunk, by the
 //! rules. No cache is kept of such a run: its sources are nobody's files, and the next run of the
 //! project would have to forget them again.
+//!
+//! A quote that runs over the edge of such a chunk does not verify. The manifest holds texts,
+//! pages and ordinals, but neither offsets nor the chunker: what stands between two chunks is
+//! unknown, and where two texts seem to overlap the words may as well stand there twice. So nothing
+//! here says that two chunks are adjacent slices, and the check fails closed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,11 +24,12 @@ use kbc_queries::parse::skill::FILE_NAME;
 use kbc_queries::system::Fingerprint;
 
 use crate::cache::entries::FileRecord;
+use crate::publish;
 use crate::workspace::context::{Context, Published};
 use crate::workspace::discover::{Discovery, Found, Role, relative};
 use crate::workspace::disk::Disk;
 use crate::workspace::stamp::Stamp;
-use crate::workspace::{Project, disk, place_problems};
+use crate::workspace::{Project, door, place_problems};
 
 use super::{Options, Session, SourceState};
 
@@ -49,9 +55,8 @@ impl Session {
             let problem = problem.help(format!("nothing was checked; {help}"));
             place_problems(&shown, text, &[problem])
         };
-        let taken = match std::fs::read(&path) {
-            Err(error) => {
-                let reason = disk::failure(&error);
+        let taken = match door::read_named(&path, publish::LIMIT) {
+            Err(reason) => {
                 let message = format!("the chunks manifest cannot be read: {reason}");
                 let diagnostic = Diagnostic::new(registry::MAN_001, message)
                     .in_file(&*shown)

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use kbc_queries::check::graph::{self, GraphOptions, Node};
 use kbc_queries::diagnostic::{Diagnostic, Ledger, Severity, registry};
+use kbc_queries::parse::settings::Settings;
 use kbc_queries::text::lines::LineIndex;
 
 use crate::cache::entries::CardEntry;
-use crate::workspace::apply_severity;
+use crate::workspace::{Project, apply_severity};
 
 use super::Session;
 
@@ -22,9 +23,32 @@ pub struct Report {
 }
 
 impl Report {
+    /// What is wrong with a project's settings, and nothing else.
+    pub fn of_settings(project: &Project) -> Self {
+        finish(
+            &project.settings,
+            project.diagnostics.clone(),
+            Ledger::default(),
+        )
+    }
+
     /// Whether the check is to fail: an error, or a warning where those are denied.
     pub fn fails(&self, deny_warnings: bool) -> bool {
         self.ledger.errors > 0 || (deny_warnings && self.ledger.warnings > 0)
+    }
+}
+
+/// Severities as the project wants them, order, and the counts that follow from both.
+fn finish(settings: &Settings, mut diagnostics: Vec<Diagnostic>, mut ledger: Ledger) -> Report {
+    diagnostics.retain_mut(|diagnostic| apply_severity(settings, diagnostic));
+    diagnostics.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    diagnostics.dedup();
+    for diagnostic in &diagnostics {
+        ledger.count(diagnostic.severity);
+    }
+    Report {
+        diagnostics,
+        ledger,
     }
 }
 
@@ -60,6 +84,11 @@ fn fold_card(
 impl Session {
     /// Everything that is to be said, as of the last look.
     pub fn report(&self) -> Report {
+        // With settings other than those that were meant, every verdict would be about another
+        // project.
+        if self.project.is_misconfigured() {
+            return Report::of_settings(&self.project);
+        }
         let mut ledger = Ledger::default();
         let mut diagnostics = Vec::new();
         match &self.options.only {
@@ -95,22 +124,7 @@ impl Session {
                 diagnostics.extend(self.graph_diagnostics(Some(only), &BTreeSet::new()));
             }
         }
-        self.finish(diagnostics, ledger)
-    }
-
-    /// Severities as the project wants them, order, and the counts that follow from both.
-    fn finish(&self, mut diagnostics: Vec<Diagnostic>, mut ledger: Ledger) -> Report {
-        let settings = &self.project.settings;
-        diagnostics.retain_mut(|diagnostic| apply_severity(settings, diagnostic));
-        diagnostics.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
-        diagnostics.dedup();
-        for diagnostic in &diagnostics {
-            ledger.count(diagnostic.severity);
-        }
-        Report {
-            diagnostics,
-            ledger,
-        }
+        finish(&self.project.settings, diagnostics, ledger)
     }
 
     /// The diagnostics of one card, as of the last look.
@@ -123,7 +137,7 @@ impl Session {
         };
         let mut diagnostics = Vec::new();
         fold_card(path, entry, &mut Ledger::default(), &mut diagnostics);
-        self.finish(diagnostics, Ledger::default()).diagnostics
+        finish(&self.project.settings, diagnostics, Ledger::default()).diagnostics
     }
 
     /// The rules over all cards. With `only`, of those cards; the others are known from the last

@@ -7,6 +7,7 @@ pub mod citation;
 pub mod finding;
 pub mod graph;
 pub mod passage;
+mod permission;
 pub mod pin;
 pub mod quote;
 mod rewrite;

@@ -127,7 +127,9 @@ encoding = "windows-1252""#,
         title: "primary key duplicate or missing in a registry",
         explanation: "A row of a registry has no primary key, or one that another row has. The key is what cards cite, \
             so it has to name exactly one row. Give each row a key of its own, or name the right column in \
-            `primary_key`.",
+            `primary_key`. Only files that `[[collection.registry]]` lists are registries; the first column \
+            of any other table may hold what it likes. Rows with cells that the header does not name, and \
+            quotes that are never closed, are reported of every table.",
         language: "csv",
         failing: "creature_id,name
 c1,heron
