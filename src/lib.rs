@@ -5,6 +5,7 @@
 //! - [`cache`]: derived values across runs. [`publish`]: writing `out/`.
 //! - [`deck`]: indexing, searching, showing and retracting cards.
 //! - [`record`]: journals and histories. [`render`]: diagnostics for people and machines.
+//! - [`ingest`]: one source into the manifests of a folder, as the card-graph contract has it.
 
 #![warn(clippy::disallowed_methods)]
 
@@ -12,6 +13,7 @@ pub mod cache;
 pub mod cli;
 pub mod contract;
 pub mod deck;
+pub mod ingest;
 pub mod publish;
 pub mod record;
 pub mod render;

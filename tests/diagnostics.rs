@@ -38,13 +38,19 @@ const FORMATS: [(&str, &str, Format); 6] = [
 ];
 
 /// Commands that print no report: what they say of a code is a line on stderr, or prose.
-const WITHOUT_FORMATS: [&str; 10] = [
+const WITHOUT_FORMATS: [&str; 16] = [
     "history",
     "index",
+    "ingest",
     "journal",
+    "matrix",
+    "migrate-summaries",
+    "new",
     "retract",
     "retract-chunk",
     "retract-source",
+    "scaffold-matrix",
+    "scaffold-role-map",
     "search",
     "show",
     "unretract",

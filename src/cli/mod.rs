@@ -28,9 +28,13 @@ mod fix;
 mod freshness;
 mod history;
 mod index;
+mod ingest;
 mod init;
 mod journal;
 mod lint;
+mod matrix;
+mod migrate;
+mod new;
 mod output;
 mod progress;
 mod prove;
@@ -38,6 +42,7 @@ mod quote;
 mod retract;
 mod root;
 mod round;
+mod scaffold;
 mod search;
 mod show;
 mod streams;
@@ -99,6 +104,8 @@ enum Color {
 #[derive(Subcommand)]
 enum Command {
     Init(init::Arguments),
+    Ingest(ingest::Arguments),
+    New(new::Arguments),
     Build(build::Arguments),
     Check(check::Arguments),
     Lint(lint::Arguments),
@@ -120,6 +127,10 @@ enum Command {
     Root(root::Arguments),
     Prove(prove::Arguments),
     VerifyProof(prove::VerifyArguments),
+    ScaffoldMatrix(scaffold::MatrixArguments),
+    ScaffoldRoleMap(scaffold::RoleMapArguments),
+    MigrateSummaries(migrate::Arguments),
+    Matrix(matrix::Arguments),
     Explain(explain::Arguments),
     Config(config::Arguments),
     Clean(clean::Arguments),
@@ -347,6 +358,8 @@ pub fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Init(arguments) => init::run(&world, &arguments),
+        Command::Ingest(arguments) => ingest::run(&world, &arguments),
+        Command::New(arguments) => new::run(&world, &arguments),
         Command::Build(arguments) => build::run(&world, &arguments),
         Command::Check(arguments) => check::run(&world, &arguments),
         Command::Lint(arguments) => lint::run(&world, &arguments),
@@ -366,6 +379,10 @@ pub fn main() -> ExitCode {
         Command::Root(arguments) => root::run(&world, &arguments),
         Command::Prove(arguments) => prove::run(&world, &arguments),
         Command::VerifyProof(arguments) => prove::verify(&world, &arguments),
+        Command::ScaffoldMatrix(arguments) => scaffold::matrix(&world, &arguments),
+        Command::ScaffoldRoleMap(arguments) => scaffold::role_map(&world, &arguments),
+        Command::MigrateSummaries(arguments) => migrate::run(&world, &arguments),
+        Command::Matrix(arguments) => matrix::run(&world, &arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Config(arguments) => config::run(&world, &arguments),
         Command::Coverage(arguments) => coverage::run(&world, &arguments),

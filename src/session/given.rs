@@ -11,7 +11,7 @@
 //! unknown, and where two texts seem to overlap the words may as well stand there twice. So nothing
 //! here says that two chunks are adjacent slices, and the check fails closed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +22,7 @@ use kbc_queries::input::{FileStatus, Recipe};
 use kbc_queries::parse::document::{ExtractOptions, Format};
 use kbc_queries::parse::manifest::{self, ChunkRecord};
 use kbc_queries::parse::problem::Problem;
+use kbc_queries::parse::skill::FILE_NAME;
 use kbc_queries::system::Fingerprint;
 
 use crate::cache::entries::{CardEntry, FileRecord};
@@ -215,8 +216,26 @@ pub(super) fn listed_cards(options: &Options, disk: &Disk) -> Discovery {
             stamp: metadata.is_file().then(|| Stamp::of(&metadata)),
         })
     });
+    let files: Vec<Found> = files.collect();
+    // The routers of their readings stand beside them.
+    let folders: BTreeSet<&str> = files
+        .iter()
+        .map(|found| found.path.rsplit_once('/').map_or("", |(folder, _)| folder))
+        .collect();
+    let routers = folders
+        .into_iter()
+        .map(|folder| match folder {
+            "" => FILE_NAME.to_owned(),
+            folder => format!("{folder}/{FILE_NAME}"),
+        })
+        .filter(|path| {
+            std::fs::symlink_metadata(disk.locate(path)).is_ok_and(|metadata| metadata.is_file())
+        })
+        .map(Arc::from)
+        .collect();
     Discovery {
-        files: files.collect(),
+        files,
+        routers,
         ..Discovery::default()
     }
 }

@@ -31,6 +31,7 @@ pub mod database;
 mod decisions;
 mod derive;
 mod given;
+mod guides;
 mod hashing;
 mod keys;
 pub(crate) mod migration;
@@ -47,6 +48,7 @@ pub use self::answers::Authorities;
 pub use self::cite::Cited;
 pub(crate) use self::citing::Citing;
 pub use self::database::{Database, Observer};
+pub use self::guides::Guides;
 pub use self::keys::{chunk_params, derivation_name};
 pub use self::report::{CardFindings, Report};
 
@@ -225,6 +227,8 @@ pub struct Session {
     pub(crate) values: Vec<(&'static str, Vec<u8>)>,
     /// Buckets that lost a file since they were stored.
     pub(crate) lost: BTreeSet<(u32, u32)>,
+    /// Routers, by path.
+    pub(crate) routers: Vec<Arc<str>>,
     /// What the look at the tree has to say.
     pub(crate) discovered: Vec<Diagnostic>,
     /// What opening the cache has to say; shown, but no part of any published result.

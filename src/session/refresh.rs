@@ -81,6 +81,7 @@ impl Session {
             traces: Vec::new(),
             values: Vec::new(),
             lost: BTreeSet::new(),
+            routers: Vec::new(),
             discovered: Vec::new(),
             cache_notice,
             incomplete: false,
@@ -171,6 +172,7 @@ impl Session {
     fn take_files(&mut self, mut discovery: Discovery, mut last: LastState) {
         self.incomplete = discovery.incomplete;
         self.discovered = std::mem::take(&mut discovery.diagnostics);
+        self.routers = std::mem::take(&mut discovery.routers);
         self.take_sidecars(&mut discovery);
         let readings: Vec<(globset::GlobMatcher, Arc<str>)> = self
             .project

@@ -123,7 +123,9 @@ impl Session {
                         fold_card(path, entry, &mut ledger, &mut diagnostics);
                     }
                 }
-                diagnostics.extend(self.graph_diagnostics(None));
+                let guides = self.guides();
+                diagnostics.extend(self.graph_diagnostics(None, &guides.referenced));
+                diagnostics.extend(guides.diagnostics);
                 diagnostics.extend(self.migrations());
             }
             Some(only) => {
@@ -136,7 +138,7 @@ impl Session {
                         fold_card(path, entry, &mut ledger, &mut diagnostics);
                     }
                 }
-                diagnostics.extend(self.graph_diagnostics(Some(only)));
+                diagnostics.extend(self.graph_diagnostics(Some(only), &BTreeSet::new()));
             }
         }
         finish(&self.project.settings, diagnostics, ledger)
@@ -191,7 +193,8 @@ impl Session {
             }
             all.insert(path.clone(), findings);
         }
-        for diagnostic in weighed(self.graph_diagnostics(Some(only))) {
+        let referenced = self.guides_of(self.options.whole_deck).referenced;
+        for diagnostic in weighed(self.graph_diagnostics(Some(only), &referenced)) {
             if let Some(card) = diagnostic.file.as_ref().and_then(|file| all.get_mut(file)) {
                 card.graph.push(diagnostic);
             }
@@ -206,7 +209,12 @@ impl Session {
 
     /// The rules over all cards. With `only`, of those cards; the others are known from the last
     /// full look, as far as there was one, and a target that is not known is not reported.
-    fn graph_diagnostics(&self, only: Option<&BTreeSet<String>>) -> Vec<Diagnostic> {
+    /// `referenced` are cards that a role map names.
+    fn graph_diagnostics(
+        &self,
+        only: Option<&BTreeSet<String>>,
+        referenced: &BTreeSet<String>,
+    ) -> Vec<Diagnostic> {
         let with_entry: Vec<(&Arc<str>, &CardEntry)> = self
             .cards
             .iter()
@@ -227,6 +235,7 @@ impl Session {
         let options = GraphOptions {
             retracted: self.context.published.retracted_cards.clone(),
             orphans: self.options.orphans,
+            referenced: referenced.clone(),
             allow_retracted: self.options.allow_retracted,
             incomplete: !complete,
         };

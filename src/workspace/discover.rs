@@ -14,6 +14,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use kbc_queries::diagnostic::{Diagnostic, registry};
 use kbc_queries::parse::settings::Settings;
+use kbc_queries::parse::skill::FILE_NAME;
 use kbc_queries::system::ReadFailure;
 
 use super::stamp::Stamp;
@@ -49,6 +50,8 @@ pub struct Found {
 pub struct Discovery {
     /// Sources and cards.
     pub files: Vec<Found>,
+    /// Routers: files `SKILL.md` where cards are.
+    pub routers: Vec<Arc<str>>,
     /// Directories that could not be read, links that were not followed, overlaps.
     pub diagnostics: Vec<Diagnostic>,
     /// Collections that want files which an earlier one has.
@@ -159,7 +162,7 @@ impl Matcher {
         }
         if self.cards.has(path, &candidate) {
             // `SKILL.md` files route to cards and are none (contract §1.5).
-            if path.rsplit('/').next() == Some("SKILL.md") {
+            if path.rsplit('/').next() == Some(FILE_NAME) {
                 return (None, wanted);
             }
             return (Some(Role::Card), wanted);
@@ -169,6 +172,11 @@ impl Matcher {
         }
         let first = wanted.remove(0);
         (Some(Role::Source(first)), wanted)
+    }
+
+    /// Whether `path` is a router: it lies where cards do, and is none.
+    pub fn is_router(&self, path: &str) -> bool {
+        path.rsplit('/').next() == Some(FILE_NAME) && self.cards.has(path, &Candidate::new(path))
     }
 
     /// Whether `path` is a directory that some pattern names, or one above it.
@@ -300,6 +308,7 @@ pub fn discover(root: &Path, settings: &Settings, matcher: &Matcher) -> Discover
         discovery.diagnostics.push(without_rules(path, &failure));
     }
     discovery.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    discovery.routers.sort_unstable();
     discovery
         .diagnostics
         .sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
@@ -334,6 +343,9 @@ fn visit(root: &Path, matcher: &Matcher, entry: &DirEntry, discovery: &mut Disco
         }
         return;
     };
+    if kind.is_file() && matcher.is_router(&path) {
+        discovery.routers.push(path.as_str().into());
+    }
     let (role, also) = matcher.role(&path);
     // A link in a folder's place hides all that is behind it, which must be said too.
     if role.is_none() && !(kind.is_symlink() && matcher.is_on_the_way(&path)) {

@@ -11,6 +11,8 @@ mod permission;
 pub mod pin;
 pub mod quote;
 mod rewrite;
+pub mod role;
+pub mod skill;
 pub mod source;
 
 use serde::{Deserialize, Serialize};

@@ -18,7 +18,7 @@ codes! {
         failing: "kb audit",
         corrected: "kb check",
     }
-    CLI_003 = "CACG-CLI-003", Error, Finding, Reserved("not emitted yet: it comes with the card-graph verbs") => {
+    CLI_003 = "CACG-CLI-003", Error, Finding, Active => {
         title: "bad argument value",
         explanation: "An argument has a value that the command does not take, for instance a slug with capitals, or \
             `--append` with a source that is not a stream of utterances. The exit status is 2, as for every \
@@ -27,7 +27,7 @@ codes! {
         failing: r#"kb new reading_01 "Tree Hashing""#,
         corrected: "kb new reading_01 tree-hashing",
     }
-    CLI_004 = "CACG-CLI-004", Error, Finding, Reserved("not emitted yet: it comes with the card-graph verbs") => {
+    CLI_004 = "CACG-CLI-004", Error, Finding, Active => {
         title: "chunking configuration invalid",
         explanation: "The file given with `--config` is no valid chunking configuration. It may hold `chunking` with \
             the whole numbers `target_tokens`, `overlap_tokens` and `max_pages_per_chunk`; the overlap has \
@@ -40,7 +40,7 @@ codes! {
   target_tokens: 350
   overlap_tokens: 50",
     }
-    CLI_005 = "CACG-CLI-005", Error, Finding, Reserved("not emitted yet: it comes with the card-graph verbs") => {
+    CLI_005 = "CACG-CLI-005", Error, Finding, Active => {
         title: "output exists",
         explanation: "The file that would be written exists already, and nothing is overwritten unasked. Choose \
             another name, or give `--force` if the old one may go.",
