@@ -31,10 +31,12 @@ pub mod commit;
 pub mod derive;
 pub mod diagnostic;
 pub mod documents;
+pub mod embed;
 pub mod emit;
 pub mod input;
 pub mod parse;
 pub mod resolve;
+pub mod semantic;
 pub mod system;
 pub mod text;
 
