@@ -165,33 +165,70 @@ fn unit_of(word: &str) -> Option<String> {
     Some(word.to_lowercase().trim_end_matches('s').to_owned())
 }
 
-fn negation(claim: &str, passage: &str) -> Option<String> {
-    // An even number of negations is not the same as none, but nearer to it than to one.
-    let here = negated(claim);
-    let there = negated(passage);
-    match (here.first(), there.first()) {
-        (Some(word), None) => Some(format!("the claim brings in the negation \"{word}\"")),
-        (None, Some(word)) => Some(format!("the claim leaves out the negation \"{word}\"")),
-        (Some(_), Some(_)) if here.len() % 2 != there.len() % 2 => {
-            Some("the claim and the passage negate differently".to_owned())
-        }
-        _ => None,
-    }
+/// A negation or exception and the beginnings of the words it stands before.
+struct Negation {
+    word: String,
+    before: BTreeSet<String>,
 }
 
-/// The negations of a text, with those that are built into a word.
-fn negated(text: &str) -> Vec<String> {
-    let mut found = negations_in(text);
-    // "not only" and "no longer than" are what they are; counting them errs on the safe side.
-    found.extend(
-        words(text)
-            .filter(|word| {
-                ["impossib", "unable", "infeasib", "impractic", "lack"]
-                    .iter()
-                    .any(|start| word.starts_with(start))
-            })
-            .collect::<Vec<_>>(),
-    );
+/// How many words after a negation are looked at.
+const REACH: usize = 5;
+
+/// How many letters of a word are compared: enough to tell words apart, few enough for inflection.
+const STEM: usize = 5;
+
+fn negation(claim: &str, passage: &str) -> Option<String> {
+    let here = negations(claim);
+    let there = negations(passage);
+    match (here.first(), there.first()) {
+        (None, None) => return None,
+        (Some(one), None) => {
+            return Some(format!("the claim brings in the negation \"{}\"", one.word));
+        }
+        (None, Some(one)) => {
+            return Some(format!("the claim leaves out the negation \"{}\"", one.word));
+        }
+        (Some(_), Some(_)) => {}
+    }
+    // An even number of negations is not the same as none, but nearer to it than to one.
+    if here.len() % 2 != there.len() % 2 {
+        return Some("the claim and the passage negate differently".to_owned());
+    }
+    let stray = here.iter().find(|negation| {
+        !negation.before.is_empty()
+            && there
+                .iter()
+                .all(|other| other.before.is_disjoint(&negation.before))
+    })?;
+    Some(format!(
+        "the passage negates something else than the claim's \"{}\"",
+        stray.word
+    ))
+}
+
+/// The negations of a text, with those that are built into a word. "Not only" and "no longer than"
+/// count as well; that errs on the safe side.
+fn negations(text: &str) -> Vec<Negation> {
+    const BUILT_IN: &[&str] = &["impossib", "unable", "infeasib", "impractic", "lack"];
+    let words: Vec<String> = words(text).collect();
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let built_in = BUILT_IN.iter().any(|start| word.starts_with(start));
+        if !built_in && negations_in(word).is_empty() {
+            continue;
+        }
+        let before = words
+            .iter()
+            .skip(at + 1)
+            .take(REACH)
+            .filter(|word| word.chars().count() >= 4)
+            .map(|word| word.chars().take(STEM).collect())
+            .collect();
+        found.push(Negation {
+            word: word.clone(),
+            before,
+        });
+    }
     found
 }
 
@@ -289,6 +326,11 @@ mod tests {
             ("It grows by 5%.", "It grows by 5 points.", "number 5"),
             ("It is not logged.", "It is logged.", "brings in the negation"),
             ("It is logged.", "It is never logged.", "leaves out the negation"),
+            (
+                "Requests in progress are not terminated.",
+                "Requests in progress are terminated, and no further ones are served.",
+                "negates something else",
+            ),
             ("It isn't logged.", "It is logged.", "brings in the negation"),
             ("The load increases.", "The load decreases.", "\"increases\""),
             ("The server must log it.", "The server may log it.", "\"must\""),

@@ -75,6 +75,9 @@ impl fmt::Display for Verdict {
 pub struct Score(u32);
 
 impl Score {
+    /// Above every score.
+    pub(crate) const ABOVE: Score = Score(u32::MAX);
+
     /// From millionths; `None` beyond one.
     pub const fn from_millionths(millionths: u32) -> Option<Self> {
         if millionths <= 1_000_000 {

@@ -1,9 +1,11 @@
 //! Opinions made of vectors: how near a claim is to what a chunk says.
 //!
 //! A score is the contract's `(cosine + 1) / 2`. Under the contract's scale the claim is compared
-//! with the whole chunk and passes from 0.5 on, which is a cosine of zero: hardly anything fails.
-//! [`Scale::sentences`] compares it with up to three sentences on end, has a band in which it
-//! abstains, and lets nothing pass that the [`guard`](super::guard) names a difference for.
+//! with the whole chunk and passes from 0.5 on, which is a cosine of zero: the score hardly fails
+//! anything. [`Scale::sentences`] compares it with up to three sentences on end, has a band in which
+//! it abstains, and takes a claim that is almost the passage's words, and yet not found, for a
+//! misquotation and not for a paraphrase. Under both, a claim for which the
+//! [`guard`](super::guard) names a difference never passes.
 
 use super::guard;
 use super::{Score, Verdict};
@@ -17,7 +19,9 @@ pub struct Scale {
     pub pass: Score,
     /// Below this it fails; between the two the evaluator abstains.
     pub fail: Score,
-    /// Whether the claim is compared with the chunk as a whole only.
+    /// From here on a claim is no paraphrase any more but the same words, put differently.
+    pub verbatim: Score,
+    /// Whether the score is that of the chunk as a whole, and not that of the nearest passage.
     pub whole: bool,
     /// Whether a difference that weighs keeps a claim from passing.
     pub guarded: bool,
@@ -30,6 +34,7 @@ impl Scale {
         Scale {
             pass: half,
             fail: half,
+            verbatim: Score::ABOVE,
             whole: true,
             guarded: true,
         }
@@ -41,6 +46,7 @@ impl Scale {
         Scale {
             pass: Score::from_millionths(PASS).unwrap_or_default(),
             fail: Score::from_millionths(FAIL).unwrap_or_default(),
+            verbatim: Score::from_millionths(VERBATIM).unwrap_or_default(),
             whole: false,
             guarded: true,
         }
@@ -48,9 +54,11 @@ impl Scale {
 }
 
 /// See [`Scale::sentences`].
-const PASS: u32 = 800_000;
+const PASS: u32 = 860_000;
 /// See [`Scale::sentences`].
-const FAIL: u32 = 600_000;
+const FAIL: u32 = 700_000;
+/// See [`Scale::sentences`].
+const VERBATIM: u32 = 965_000;
 
 /// Most sentences on end that are taken together.
 const ON_END: usize = 3;
@@ -58,7 +66,10 @@ const ON_END: usize = 3;
 /// A chunk, ready to be compared with claims.
 pub struct Passages<'t> {
     chunk: &'t str,
-    texts: Vec<&'t str>,
+    /// The vector of the chunk.
+    whole: Vec<f32>,
+    /// Each with whether it is a single sentence.
+    texts: Vec<(&'t str, bool)>,
     vectors: Vec<Vec<f32>>,
 }
 
@@ -67,33 +78,35 @@ impl<'t> Passages<'t> {
     ///
     /// # Errors
     /// What the embedder has to say.
-    pub fn new(
-        embedder: &dyn Embedder,
-        scale: &Scale,
-        chunk: &'t str,
-    ) -> Result<Self, EmbedError> {
+    pub fn new(embedder: &dyn Embedder, chunk: &'t str) -> Result<Self, EmbedError> {
         let mut texts = Vec::new();
-        if !scale.whole {
-            let ranges = sentences(chunk);
-            for (at, first) in ranges.iter().enumerate() {
-                for last in ranges.iter().skip(at).take(ON_END) {
-                    texts.extend(chunk.get(first.start..last.end));
-                }
+        let ranges = sentences(chunk);
+        for (at, first) in ranges.iter().enumerate() {
+            for (more, last) in ranges.iter().skip(at).take(ON_END).enumerate() {
+                texts.extend(
+                    chunk
+                        .get(first.start..last.end)
+                        .map(|text| (text, more == 0)),
+                );
             }
         }
         if texts.is_empty() {
-            texts.push(chunk);
+            texts.push((chunk, true));
         }
-        let vectors = embedder.embed_documents(&texts)?;
+        let mut plain: Vec<&str> = texts.iter().map(|(text, _)| *text).collect();
+        plain.push(chunk);
+        let mut vectors = embedder.embed_documents(&plain)?;
+        let whole = vectors.pop().unwrap_or_default();
         Ok(Passages {
             chunk,
+            whole,
             texts,
             vectors,
         })
     }
 
-    /// The opinion about a claim: the score of the nearest passage, and `pass` only if some passage
-    /// that is near enough does not differ in anything that weighs.
+    /// The opinion about a claim: its score, and `pass` only if neither it nor
+    /// the nearest sentence differs in anything that weighs.
     ///
     /// # Errors
     /// What the embedder has to say.
@@ -104,21 +117,35 @@ impl<'t> Passages<'t> {
         claim: &str,
     ) -> Result<(Verdict, Score), EmbedError> {
         let vector = embedder.embed_query(claim)?;
-        let mut best = Score::default();
-        let mut passes = false;
-        for (text, passage) in self.texts.iter().zip(&self.vectors) {
+        // The nearest of all, and the nearest single sentence: a window of several sentences may
+        // hold words of one that the claim is not about, and a single sentence too few.
+        let mut best = (Score::default(), self.chunk);
+        let mut sentence = best;
+        for ((text, single), passage) in self.texts.iter().zip(&self.vectors) {
             let score = Score::from_cosine(cosine(&vector, passage));
-            best = best.max(score);
-            passes |= score >= scale.pass
-                && (!scale.guarded || guard::difference(claim, text, self.chunk).is_none());
+            if score > best.0 {
+                best = (score, text);
+            }
+            if *single && score > sentence.0 {
+                sentence = (score, text);
+            }
         }
-        let verdict = if passes {
+        let differs = |passage: &str| {
+            scale.guarded && guard::difference(claim, passage, self.chunk).is_some()
+        };
+        let score = if scale.whole {
+            Score::from_cosine(cosine(&vector, &self.whole))
+        } else {
+            best.0
+        };
+        let near = score >= scale.pass && score < scale.verbatim;
+        let verdict = if near && !differs(best.1) && !differs(sentence.1) {
             Verdict::Pass
-        } else if best < scale.fail {
+        } else if score < scale.fail {
             Verdict::Fail
         } else {
             Verdict::Abstain
         };
-        Ok((verdict, best))
+        Ok((verdict, score))
     }
 }
