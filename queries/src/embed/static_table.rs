@@ -21,8 +21,7 @@ const LONGEST: usize = 1 << 20;
 /// Version of the table that is built in: its name and the first half of the BLAKE3 over its files.
 pub const BUILTIN_VERSION: &str = "static-minilm-256-i8@e7b1a023ca430c3f6885f1229a07fc65";
 
-static BUILTIN_MODEL: &[u8] =
-    include_bytes!("../../models/static-minilm-256-i8/model.safetensors");
+static BUILTIN_MODEL: &[u8] = include_bytes!("../../models/static-minilm-256-i8/model.safetensors");
 static BUILTIN_TOKENIZER: &[u8] =
     include_bytes!("../../models/static-minilm-256-i8/tokenizer.json");
 static BUILTIN_CONFIG: &[u8] = include_bytes!("../../models/static-minilm-256-i8/config.json");
@@ -86,7 +85,8 @@ impl StaticTable {
         let unknown = unknown_token(&tokenizer);
         let normalize = read_config(config)?;
         let damaged = |reason: String| EmbedError::Model(format!("model.safetensors: {reason}"));
-        let tensors = SafeTensors::deserialize(&model).map_err(|error| damaged(error.to_string()))?;
+        let tensors =
+            SafeTensors::deserialize(&model).map_err(|error| damaged(error.to_string()))?;
         let embeddings = ["embeddings", "0", "embedding.weight"]
             .iter()
             .find_map(|name| tensors.tensor(name).ok())
@@ -138,7 +138,9 @@ impl StaticTable {
 
     /// The vector of one text: zero where it has no token that the table knows.
     fn embed(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
-        let text = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or(text);
+        let text = text
+            .get(..text.floor_char_boundary(LONGEST))
+            .unwrap_or(text);
         let encoding = self
             .tokenizer
             .encode_fast(text, false)
@@ -157,7 +159,10 @@ impl StaticTable {
             sum.iter_mut().for_each(|value| *value *= scale);
         }
         if self.normalize {
-            let norm = sum.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>();
+            let norm = sum
+                .iter()
+                .map(|value| f64::from(*value).powi(2))
+                .sum::<f64>();
             if norm > 0.0 {
                 // The norm of a few hundred components of a table of floats is a float.
                 #[allow(clippy::cast_possible_truncation)]
@@ -237,8 +242,7 @@ fn version(name: &str, model: &[u8], tokenizer: &[u8], config: &[u8]) -> String 
 
 fn read_tokenizer(bytes: &[u8]) -> Result<Tokenizer, EmbedError> {
     let damaged = |reason: String| EmbedError::Model(format!("tokenizer.json: {reason}"));
-    let mut tokenizer =
-        Tokenizer::from_bytes(bytes).map_err(|error| damaged(error.to_string()))?;
+    let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|error| damaged(error.to_string()))?;
     tokenizer
         .with_truncation(None)
         .map_err(|error| damaged(error.to_string()))?;
@@ -276,9 +280,24 @@ fn floats(tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
     // A double that is no float's becomes the nearest one, which is what a table is made of.
     #[allow(clippy::cast_possible_truncation)]
     let found: Vec<f32> = match tensor.dtype() {
-        Dtype::F32 => data.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
-        Dtype::F64 => data.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b) as f32).collect(),
-        Dtype::F16 => data.as_chunks().0.iter().map(|b| half(u16::from_le_bytes(*b))).collect(),
+        Dtype::F32 => data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|b| f32::from_le_bytes(*b))
+            .collect(),
+        Dtype::F64 => data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|b| f64::from_le_bytes(*b) as f32)
+            .collect(),
+        Dtype::F16 => data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|b| half(u16::from_le_bytes(*b)))
+            .collect(),
         Dtype::I8 => data.iter().map(|b| f32::from(b.cast_signed())).collect(),
         other => return Err(format!("numbers of the kind {other:?} cannot be read")),
     };
@@ -292,8 +311,18 @@ fn floats(tensor: &TensorView<'_>) -> Result<Vec<f32>, String> {
 fn indices(tensor: &TensorView<'_>) -> Result<Vec<usize>, String> {
     let data = tensor.data();
     let found: Option<Vec<usize>> = match tensor.dtype() {
-        Dtype::I64 => data.as_chunks().0.iter().map(|b| usize::try_from(i64::from_le_bytes(*b)).ok()).collect(),
-        Dtype::I32 => data.as_chunks().0.iter().map(|b| usize::try_from(i32::from_le_bytes(*b)).ok()).collect(),
+        Dtype::I64 => data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|b| usize::try_from(i64::from_le_bytes(*b)).ok())
+            .collect(),
+        Dtype::I32 => data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|b| usize::try_from(i32::from_le_bytes(*b)).ok())
+            .collect(),
         other => return Err(format!("a `mapping` of the kind {other:?} cannot be read")),
     };
     found.ok_or_else(|| "`mapping` has rows below zero".to_owned())
@@ -349,17 +378,30 @@ mod tests {
     }
 
     fn f32s(values: &[f32]) -> Vec<u8> {
-        values.iter().flat_map(|value| value.to_le_bytes()).collect()
+        values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect()
     }
 
     fn small(list: &[(&str, Dtype, Vec<usize>, Vec<u8>)]) -> Result<StaticTable, EmbedError> {
-        StaticTable::from_files("small", tensors(list), &tokenizer(), br#"{"normalize": false}"#)
+        StaticTable::from_files(
+            "small",
+            tensors(list),
+            &tokenizer(),
+            br#"{"normalize": false}"#,
+        )
     }
 
     #[test]
     fn the_version_of_the_builtin_table_is_that_of_its_bytes() {
         assert_eq!(
-            version("static-minilm-256-i8", BUILTIN_MODEL, BUILTIN_TOKENIZER, BUILTIN_CONFIG),
+            version(
+                "static-minilm-256-i8",
+                BUILTIN_MODEL,
+                BUILTIN_TOKENIZER,
+                BUILTIN_CONFIG
+            ),
             BUILTIN_VERSION
         );
         assert_eq!(TABLE.model_version(), BUILTIN_VERSION);
@@ -368,7 +410,9 @@ mod tests {
 
     #[test]
     fn related_texts_are_nearer_than_unrelated_ones() {
-        let question = TABLE.embed_query("How do I restart the web server?").unwrap();
+        let question = TABLE
+            .embed_query("How do I restart the web server?")
+            .unwrap();
         let texts = [
             "To restart the server without dropping connections, send it the graceful signal.",
             "The recipe needs two eggs and a cup of flour.",
@@ -380,8 +424,12 @@ mod tests {
     #[test]
     fn a_text_is_read_to_its_end() {
         let filler = "the quick brown fox jumps over the lazy dog ".repeat(40);
-        let one = TABLE.embed_query(&format!("{filler} about databases")).unwrap();
-        let two = TABLE.embed_query(&format!("{filler} about volcanoes")).unwrap();
+        let one = TABLE
+            .embed_query(&format!("{filler} about databases"))
+            .unwrap();
+        let two = TABLE
+            .embed_query(&format!("{filler} about volcanoes"))
+            .unwrap();
         assert_ne!(one, two);
     }
 
@@ -414,14 +462,30 @@ mod tests {
             .collect();
         let kinds = [
             (Dtype::F32, f32s(&values)),
-            (Dtype::F64, values.iter().flat_map(|value| f64::from(*value).to_le_bytes()).collect()),
+            (
+                Dtype::F64,
+                values
+                    .iter()
+                    .flat_map(|value| f64::from(*value).to_le_bytes())
+                    .collect(),
+            ),
             (Dtype::F16, halves),
             #[allow(clippy::cast_possible_truncation)]
-            (Dtype::I8, values.iter().map(|value| (*value as i8).cast_unsigned()).collect()),
+            (
+                Dtype::I8,
+                values
+                    .iter()
+                    .map(|value| (*value as i8).cast_unsigned())
+                    .collect(),
+            ),
         ];
         for (dtype, bytes) in kinds {
             let table = small(&[("embeddings", dtype, vec![4, 2], bytes)]).unwrap();
-            assert_eq!(table.embed_query("a b c").unwrap(), [-1.0 / 3.0, 22.0], "{dtype:?}");
+            assert_eq!(
+                table.embed_query("a b c").unwrap(),
+                [-1.0 / 3.0, 22.0],
+                "{dtype:?}"
+            );
         }
     }
 
@@ -434,7 +498,10 @@ mod tests {
                 "mapping",
                 Dtype::I64,
                 vec![4],
-                [0i64, 0, 1, 1].iter().flat_map(|row| row.to_le_bytes()).collect(),
+                [0i64, 0, 1, 1]
+                    .iter()
+                    .flat_map(|row| row.to_le_bytes())
+                    .collect(),
             ),
         ])
         .unwrap();
@@ -446,36 +513,63 @@ mod tests {
         let good = || ("embeddings", Dtype::F32, vec![4, 1], f32s(&[0.0; 4]));
         let table: Vec<(Vec<u8>, Vec<u8>, &[u8], &str)> = vec![
             (Vec::new(), tokenizer(), b"{}", "model.safetensors"),
-            (b"not a model at all".to_vec(), tokenizer(), b"{}", "model.safetensors"),
+            (
+                b"not a model at all".to_vec(),
+                tokenizer(),
+                b"{}",
+                "model.safetensors",
+            ),
             (tensors(&[good()]), b"{}".to_vec(), b"{}", "tokenizer.json"),
             (tensors(&[good()]), tokenizer(), b"[", "config.json"),
             (
                 tensors(&[("other", Dtype::F32, vec![4, 1], f32s(&[0.0; 4]))]),
-                tokenizer(), b"{}", "no tensor `embeddings`",
+                tokenizer(),
+                b"{}",
+                "no tensor `embeddings`",
             ),
             (
                 tensors(&[("embeddings", Dtype::F32, vec![4], f32s(&[0.0; 4]))]),
-                tokenizer(), b"{}", "no table",
+                tokenizer(),
+                b"{}",
+                "no table",
             ),
             (
                 tensors(&[("embeddings", Dtype::F32, vec![0, 4], Vec::new())]),
-                tokenizer(), b"{}", "empty",
+                tokenizer(),
+                b"{}",
+                "empty",
             ),
             (
                 tensors(&[("embeddings", Dtype::F32, vec![3, 1], f32s(&[0.0; 3]))]),
-                tokenizer(), b"{}", "3 vectors for the 4 tokens",
+                tokenizer(),
+                b"{}",
+                "3 vectors for the 4 tokens",
             ),
             (
                 tensors(&[("embeddings", Dtype::F32, vec![4, 1], f32s(&[f32::NAN; 4]))]),
-                tokenizer(), b"{}", "not finite",
+                tokenizer(),
+                b"{}",
+                "not finite",
             ),
             (
                 tensors(&[("embeddings", Dtype::I32, vec![4, 1], vec![0; 16])]),
-                tokenizer(), b"{}", "cannot be read",
+                tokenizer(),
+                b"{}",
+                "cannot be read",
             ),
             (
-                tensors(&[good(), ("mapping", Dtype::I64, vec![1], (-1i64).to_le_bytes().to_vec())]),
-                tokenizer(), b"{}", "below zero",
+                tensors(&[
+                    good(),
+                    (
+                        "mapping",
+                        Dtype::I64,
+                        vec![1],
+                        (-1i64).to_le_bytes().to_vec(),
+                    ),
+                ]),
+                tokenizer(),
+                b"{}",
+                "below zero",
             ),
         ];
         for (model, tokenizer, config, words) in table {

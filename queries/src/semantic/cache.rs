@@ -183,9 +183,8 @@ mod tests {
 
     #[test]
     fn the_contract_s_fixture() {
-        let text = include_str!(
-            "../../../fixtures/cacg/tests/parity_corpus/semantic/semantic_cache.json"
-        );
+        let text =
+            include_str!("../../../fixtures/cacg/tests/parity_corpus/semantic/semantic_cache.json");
         let cache = Cache::parse(text).unwrap();
         let quote = "this exact phrase is intentionally not a substring of the pinned chunk";
         let opinion = cache.opinion(&Request {
@@ -221,20 +220,45 @@ mod tests {
             )
         };
         let good = entry("\"pass\"", "0.5");
-        let with = |entries: &str| format!(r#"{{"schema_version":"cacg.v0","entries":[{entries}]}}"#);
+        let with =
+            |entries: &str| format!(r#"{{"schema_version":"cacg.v0","entries":[{entries}]}}"#);
         assert_eq!(Cache::parse(&with(&good)).unwrap().len(), 1);
-        assert_eq!(Cache::parse(&with(&entry("\"fail\"", "1"))).unwrap().len(), 1);
+        assert_eq!(
+            Cache::parse(&with(&entry("\"fail\"", "1"))).unwrap().len(),
+            1
+        );
         let table = [
             (String::new(), "expected a value"),
             ("[]".to_owned(), "no JSON object"),
-            (r#"{"entries":[]}"#.to_owned(), "`schema_version` is missing"),
-            (r#"{"schema_version":"cacg.v1"}"#.to_owned(), "is not \"cacg.v0\""),
-            (r#"{"schema_version":"cacg.v0","model":"x"}"#.to_owned(), "unknown field `model`"),
-            (r#"{"schema_version":"cacg.v0","schema_version":"cacg.v0"}"#.to_owned(), "occurs twice"),
-            (r#"{"schema_version":"cacg.v0","entries":null}"#.to_owned(), "no list"),
-            (r#"{"schema_version":"cacg.v0","entries":{}}"#.to_owned(), "no list"),
+            (
+                r#"{"entries":[]}"#.to_owned(),
+                "`schema_version` is missing",
+            ),
+            (
+                r#"{"schema_version":"cacg.v1"}"#.to_owned(),
+                "is not \"cacg.v0\"",
+            ),
+            (
+                r#"{"schema_version":"cacg.v0","model":"x"}"#.to_owned(),
+                "unknown field `model`",
+            ),
+            (
+                r#"{"schema_version":"cacg.v0","schema_version":"cacg.v0"}"#.to_owned(),
+                "occurs twice",
+            ),
+            (
+                r#"{"schema_version":"cacg.v0","entries":null}"#.to_owned(),
+                "no list",
+            ),
+            (
+                r#"{"schema_version":"cacg.v0","entries":{}}"#.to_owned(),
+                "no list",
+            ),
             (with("1"), "entries[0]: it is no JSON object"),
-            (with(&format!("{good},{good}")), "entries[1]: there is another entry"),
+            (
+                with(&format!("{good},{good}")),
+                "entries[1]: there is another entry",
+            ),
             (with(&entry("\"PASS\"", "0.5")), "`verdict` is not"),
             (with(&entry("true", "0.5")), "`verdict` is not"),
             (with(&entry("\"pass\"", "1.5")), "from 0 to 1"),
@@ -242,16 +266,32 @@ mod tests {
             (with(&entry("\"pass\"", "\"0.5\"")), "from 0 to 1"),
             (with(&entry("\"pass\"", "true")), "from 0 to 1"),
             (with(&entry("\"pass\"", "NaN")), "not finite"),
-            (with(&good.replace("score", "Score")), "unknown field `Score`"),
-            (with(&good.replace(r#","score":0.5"#, "")), "`score` is missing"),
-            (with(&good.replacen(&hash, &"A".repeat(64), 1)), "`chunk_hash` is not 64"),
+            (
+                with(&good.replace("score", "Score")),
+                "unknown field `Score`",
+            ),
+            (
+                with(&good.replace(r#","score":0.5"#, "")),
+                "`score` is missing",
+            ),
+            (
+                with(&good.replacen(&hash, &"A".repeat(64), 1)),
+                "`chunk_hash` is not 64",
+            ),
             (with(&good.replacen(&hash, "", 1)), "`chunk_hash` is not 64"),
-            (with(&good.replace(r#""score":0.5"#, r#""score":0.5,"score":0.5"#)), "occurs twice"),
+            (
+                with(&good.replace(r#""score":0.5"#, r#""score":0.5,"score":0.5"#)),
+                "occurs twice",
+            ),
         ];
         for (text, words) in table {
             let problem = Cache::parse(&text).expect_err(&text);
             assert_eq!(problem.code, registry::MAN_001);
-            assert!(problem.message.contains(words), "{text}: {}", problem.message);
+            assert!(
+                problem.message.contains(words),
+                "{text}: {}",
+                problem.message
+            );
             assert!(text.get(problem.span.clone()).is_some(), "{text}");
         }
     }

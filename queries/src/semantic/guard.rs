@@ -14,43 +14,108 @@ use crate::text::quote::{is_unit_word, negations_in};
 /// differs from a passage that has none of that side, but one of the other.
 const OPPOSITES: &[(&[&str], &[&str])] = &[
     (
-        &["must", "shall", "requir", "mandator", "need", "has to", "have to"],
-        &["may", "might", "can", "could", "optional", "allow", "permit"],
+        &[
+            "must", "shall", "requir", "mandator", "need", "has to", "have to",
+        ],
+        &[
+            "may", "might", "can", "could", "optional", "allow", "permit",
+        ],
     ),
     (
-        &["all", "every", "always", "each", "entire", "complete", "whatever", "any"],
-        &["some", "sometimes", "most", "often", "usual", "normal", "few", "partly", "certain"],
+        &[
+            "all", "every", "always", "each", "entire", "complete", "whatever", "any",
+        ],
+        &[
+            "some",
+            "sometimes",
+            "most",
+            "often",
+            "usual",
+            "normal",
+            "few",
+            "partly",
+            "certain",
+        ],
     ),
-    (&["increas", "rais", "grow", "rise", "rises", "rose"], &["decreas", "reduc", "lower", "shrink", "fall", "fell", "drop"]),
-    (&["more", "most", "greater", "larger", "bigger", "higher"], &["less", "least", "fewer", "smaller", "lower"]),
-    (&["maxim", "at most", "upper"], &["minim", "at least", "lower"]),
-    (&["before", "prior", "earlier", "until"], &["after", "later", "since", "afterwards"]),
+    (
+        &["increas", "rais", "grow", "rise", "rises", "rose"],
+        &[
+            "decreas", "reduc", "lower", "shrink", "fall", "fell", "drop",
+        ],
+    ),
+    (
+        &["more", "most", "greater", "larger", "bigger", "higher"],
+        &["less", "least", "fewer", "smaller", "lower"],
+    ),
+    (
+        &["maxim", "at most", "upper"],
+        &["minim", "at least", "lower"],
+    ),
+    (
+        &["before", "prior", "earlier", "until"],
+        &["after", "later", "since", "afterwards"],
+    ),
     (&["fast", "faster", "quick"], &["slow", "slower"]),
-    (&["enabl", "activat", "on by"], &["disabl", "deactivat", "off by"]),
-    (&["allow", "permit", "accept", "grant"], &["den", "forbid", "forbidden", "reject", "refus", "prohibit", "prevent"]),
-    (&["add", "adds", "added", "insert", "attach"], &["remov", "delet", "drop", "strip"]),
+    (
+        &["enabl", "activat", "on by"],
+        &["disabl", "deactivat", "off by"],
+    ),
+    (
+        &["allow", "permit", "accept", "grant"],
+        &[
+            "den",
+            "forbid",
+            "forbidden",
+            "reject",
+            "refus",
+            "prohibit",
+            "prevent",
+        ],
+    ),
+    (
+        &["add", "adds", "added", "insert", "attach"],
+        &["remov", "delet", "drop", "strip"],
+    ),
     (&["open", "opens", "opened"], &["clos", "shut"]),
-    (&["start", "begin", "began"], &["stop", "end", "ends", "ended", "finish"]),
+    (
+        &["start", "begin", "began"],
+        &["stop", "end", "ends", "ended", "finish"],
+    ),
     (&["success", "succeed"], &["fail", "error"]),
-    (&["same", "equal", "identical"], &["differ", "another", "other", "distinct", "unequal"]),
+    (
+        &["same", "equal", "identical"],
+        &["differ", "another", "other", "distinct", "unequal"],
+    ),
     (&["true"], &["false"]),
     (&["valid"], &["invalid"]),
-    (&["secure", "secured", "safe"], &["insecure", "unsafe", "unsecured"]),
+    (
+        &["secure", "secured", "safe"],
+        &["insecure", "unsafe", "unsecured"],
+    ),
     (&["public"], &["private", "secret"]),
     (&["encrypt"], &["decrypt"]),
     (&["authenticat"], &["authoriz", "authoris"]),
-    (&["fresh", "new", "latest", "newest"], &["stale", "old", "oldest"]),
+    (
+        &["fresh", "new", "latest", "newest"],
+        &["stale", "old", "oldest"],
+    ),
     (&["static"], &["dynamic"]),
     (&["short", "shorter"], &["long", "longer"]),
     (&["first"], &["last", "second"]),
-    (&["easy", "simple", "easily"], &["hard", "difficult", "infeasib", "impractic", "impossib"]),
+    (
+        &["easy", "simple", "easily"],
+        &["hard", "difficult", "infeasib", "impractic", "impossib"],
+    ),
     (&["possib"], &["impossib"]),
     (&["parent"], &["child"]),
     (&["reliab"], &["unreliab"]),
     (&["visib"], &["invisib", "hidden"]),
     (&["fixed"], &["variable"]),
     (&["important"], &["unimportant"]),
-    (&["inside", "within", "underneath", "below"], &["outside", "above", "beyond"]),
+    (
+        &["inside", "within", "underneath", "below"],
+        &["outside", "above", "beyond"],
+    ),
     (&["input", "inputs"], &["output", "outputs"]),
     (&["read", "reads"], &["write", "writes", "written"]),
     (&["send", "sends", "sent"], &["receiv"]),
@@ -143,7 +208,10 @@ fn amounts(text: &str) -> Vec<Amount> {
 
 /// Signs that belong to the number they stand beside.
 fn is_sign(c: char) -> bool {
-    matches!(c, '+' | '-' | '−' | '<' | '>' | '≤' | '≥' | '±' | '~' | '%' | '°' | '$' | '€' | '£')
+    matches!(
+        c,
+        '+' | '-' | '−' | '<' | '>' | '≤' | '≥' | '±' | '~' | '%' | '°' | '$' | '€' | '£'
+    )
 }
 
 /// The word as a unit: long ones without their plural, short ones as they are, because `mW` is not
@@ -186,7 +254,10 @@ fn negation(claim: &str, passage: &str) -> Option<String> {
             return Some(format!("the claim brings in the negation \"{}\"", one.word));
         }
         (None, Some(one)) => {
-            return Some(format!("the claim leaves out the negation \"{}\"", one.word));
+            return Some(format!(
+                "the claim leaves out the negation \"{}\"",
+                one.word
+            ));
         }
         (Some(_), Some(_)) => {}
     }
@@ -266,7 +337,9 @@ fn find<'a>(words: &'a [String], starts: &[&str]) -> Option<&'a str> {
             starts.iter().any(|start| {
                 *word == start
                     || (start.len() >= 4 && word.starts_with(start))
-                    || (start.len() == 3 && *start == "den" && ["deny", "denies", "denied", "denial"].contains(&word.as_str()))
+                    || (start.len() == 3
+                        && *start == "den"
+                        && ["deny", "denies", "denied", "denial"].contains(&word.as_str()))
             })
         })
         .map(String::as_str)
@@ -279,10 +352,9 @@ fn names(claim: &str, around: &str) -> Option<String> {
     let mut first = true;
     for word in name_words(claim) {
         let begins = std::mem::take(&mut first);
-        let inner = word
-            .chars()
-            .skip(1)
-            .any(|c| c.is_uppercase() || c.is_numeric() || matches!(c, '_' | '/' | '.' | '-' | ':'));
+        let inner = word.chars().skip(1).any(|c| {
+            c.is_uppercase() || c.is_numeric() || matches!(c, '_' | '/' | '.' | '-' | ':')
+        });
         let initial = word.chars().next().is_some_and(char::is_uppercase);
         let hyphened = inner
             && word
@@ -320,25 +392,69 @@ mod tests {
             ("It waits 5 seconds.", "It waits 50 seconds.", "number 5"),
             ("It waits 5 ms.", "It waits 5 minutes.", "number 5 ms"),
             ("It draws 3 mW.", "It draws 3 MW.", "number 3 mW"),
-            ("Use at least two workers.", "Use at least three workers.", "number 2"),
+            (
+                "Use at least two workers.",
+                "Use at least three workers.",
+                "number 2",
+            ),
             ("About 1,000 rows.", "About 10000 rows.", "number 1000"),
             ("The value is -5.", "The value is 5.", "number -5"),
             ("It grows by 5%.", "It grows by 5 points.", "number 5"),
-            ("It is not logged.", "It is logged.", "brings in the negation"),
-            ("It is logged.", "It is never logged.", "leaves out the negation"),
+            (
+                "It is not logged.",
+                "It is logged.",
+                "brings in the negation",
+            ),
+            (
+                "It is logged.",
+                "It is never logged.",
+                "leaves out the negation",
+            ),
             (
                 "Requests in progress are not terminated.",
                 "Requests in progress are terminated, and no further ones are served.",
                 "negates something else",
             ),
-            ("It isn't logged.", "It is logged.", "brings in the negation"),
-            ("The load increases.", "The load decreases.", "\"increases\""),
-            ("The server must log it.", "The server may log it.", "\"must\""),
-            ("The server may log it.", "The server must log it.", "\"may\""),
-            ("Requests are denied.", "Requests are accepted.", "\"denied\""),
-            ("All requests are logged.", "Some requests are logged.", "\"all\""),
-            ("The CustomLog directive sets it.", "The ErrorLog directive sets it.", "CustomLog"),
-            ("The file is read by Nginx.", "The file is read by Apache.", "Nginx"),
+            (
+                "It isn't logged.",
+                "It is logged.",
+                "brings in the negation",
+            ),
+            (
+                "The load increases.",
+                "The load decreases.",
+                "\"increases\"",
+            ),
+            (
+                "The server must log it.",
+                "The server may log it.",
+                "\"must\"",
+            ),
+            (
+                "The server may log it.",
+                "The server must log it.",
+                "\"may\"",
+            ),
+            (
+                "Requests are denied.",
+                "Requests are accepted.",
+                "\"denied\"",
+            ),
+            (
+                "All requests are logged.",
+                "Some requests are logged.",
+                "\"all\"",
+            ),
+            (
+                "The CustomLog directive sets it.",
+                "The ErrorLog directive sets it.",
+                "CustomLog",
+            ),
+            (
+                "The file is read by Nginx.",
+                "The file is read by Apache.",
+                "Nginx",
+            ),
             ("See mod_ssl for it.", "See mod_md for it.", "mod_ssl"),
             ("It uses sha512 here.", "It uses sha256 here.", "sha512"),
         ];
@@ -354,13 +470,23 @@ mod tests {
             ("It waits for two seconds.", "It waits 2 seconds."),
             ("It waits 5 seconds.", "A wait of 5 second intervals."),
             ("It takes 1000 rows.", "It takes 1,000 rows at once, or 5."),
-            ("The server logs every request.", "Each request is logged by the server."),
+            (
+                "The server logs every request.",
+                "Each request is logged by the server.",
+            ),
             ("It is never logged.", "It is not logged."),
-            ("The error log is set there.", "The ErrorLog directive sets the error log."),
+            (
+                "The error log is set there.",
+                "The ErrorLog directive sets the error log.",
+            ),
             ("One should look there first.", "Look there first."),
         ];
         for (claim, passage) in table {
-            assert_eq!(difference(claim, passage, passage), None, "{claim:?} / {passage:?}");
+            assert_eq!(
+                difference(claim, passage, passage),
+                None,
+                "{claim:?} / {passage:?}"
+            );
         }
     }
 

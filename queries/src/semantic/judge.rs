@@ -23,6 +23,15 @@ pub enum Wire {
     OpenAi,
 }
 
+impl From<crate::parse::settings::JudgeKind> for Wire {
+    fn from(kind: crate::parse::settings::JudgeKind) -> Self {
+        match kind {
+            crate::parse::settings::JudgeKind::Anthropic => Wire::Anthropic,
+            crate::parse::settings::JudgeKind::OpenAi => Wire::OpenAi,
+        }
+    }
+}
+
 impl Wire {
     /// Where it is found if nobody says otherwise.
     pub fn default_endpoint(self) -> &'static str {
@@ -246,7 +255,11 @@ mod tests {
     fn answers_that_count_and_answers_that_do_not() {
         let opinion = read_answer(GOOD).unwrap();
         assert_eq!(
-            (opinion.verdict, opinion.score.to_string().as_str(), opinion.mode),
+            (
+                opinion.verdict,
+                opinion.score.to_string().as_str(),
+                opinion.mode
+            ),
             (Verdict::Pass, "0.900000", Mode::Judge)
         );
         assert_eq!(opinion.reasoning.as_deref(), Some("It says so."));
@@ -254,15 +267,33 @@ mod tests {
         let table = [
             ("", "malformed"),
             ("pass", "malformed"),
-            ("Sure! {\"verdict\":\"pass\",\"score\":1,\"reasoning\":\"\"}", "malformed"),
-            ("```json\n{\"verdict\":\"pass\",\"score\":1,\"reasoning\":\"\"}\n```", "malformed"),
-            (r#"{"verdict":"pass","score":1,"reasoning":""} {"verdict":"fail"}"#, "end of the text"),
-            (r#"{"verdict":"fail","verdict":"pass","score":1,"reasoning":""}"#, "occurs twice"),
+            (
+                "Sure! {\"verdict\":\"pass\",\"score\":1,\"reasoning\":\"\"}",
+                "malformed",
+            ),
+            (
+                "```json\n{\"verdict\":\"pass\",\"score\":1,\"reasoning\":\"\"}\n```",
+                "malformed",
+            ),
+            (
+                r#"{"verdict":"pass","score":1,"reasoning":""} {"verdict":"fail"}"#,
+                "end of the text",
+            ),
+            (
+                r#"{"verdict":"fail","verdict":"pass","score":1,"reasoning":""}"#,
+                "occurs twice",
+            ),
             (r#"{"verdict":"yes","score":1,"reasoning":""}"#, "`verdict`"),
-            (r#"{"verdict":"pass","score":"high","reasoning":""}"#, "`score`"),
+            (
+                r#"{"verdict":"pass","score":"high","reasoning":""}"#,
+                "`score`",
+            ),
             (r#"{"verdict":"pass","score":2,"reasoning":""}"#, "`score`"),
             (r#"{"verdict":"pass","score":1}"#, "`reasoning`"),
-            (r#"{"verdict":"pass","score":1,"reasoning":"","note":1}"#, "unknown field"),
+            (
+                r#"{"verdict":"pass","score":1,"reasoning":"","note":1}"#,
+                "unknown field",
+            ),
             (r#"["pass", 1, ""]"#, "no JSON object"),
         ];
         for (answer, words) in table {
@@ -276,28 +307,65 @@ mod tests {
         let text = Value::String(GOOD.to_owned());
         let block = json!({"type": "text", "text": text});
         let good = [
-            (Wire::Anthropic, json!({"content": [block], "stop_reason": "end_turn"})),
-            (Wire::OpenAi, json!({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})),
+            (
+                Wire::Anthropic,
+                json!({"content": [block], "stop_reason": "end_turn"}),
+            ),
+            (
+                Wire::OpenAi,
+                json!({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}),
+            ),
         ];
         for (wire, body) in good {
-            assert_eq!(read_response(wire, &body.to_string()).unwrap().verdict, Verdict::Pass);
+            assert_eq!(
+                read_response(wire, &body.to_string()).unwrap().verdict,
+                Verdict::Pass
+            );
         }
         let bad = [
-            (Wire::Anthropic, json!({"content": [block], "stop_reason": "max_tokens"}), "cut off"),
-            (Wire::Anthropic, json!({"content": [block, block]}), "one block"),
+            (
+                Wire::Anthropic,
+                json!({"content": [block], "stop_reason": "max_tokens"}),
+                "cut off",
+            ),
+            (
+                Wire::Anthropic,
+                json!({"content": [block, block]}),
+                "one block",
+            ),
             (Wire::Anthropic, json!({"content": []}), "one block"),
-            (Wire::Anthropic, json!({"content": [{"type": "tool_use"}]}), "one block"),
-            (Wire::Anthropic, json!({"error": {"message": "overloaded"}}), "no `content`"),
-            (Wire::OpenAi, json!({"choices": [{"message": {"content": text}, "finish_reason": "length"}]}), "cut off"),
+            (
+                Wire::Anthropic,
+                json!({"content": [{"type": "tool_use"}]}),
+                "one block",
+            ),
+            (
+                Wire::Anthropic,
+                json!({"error": {"message": "overloaded"}}),
+                "no `content`",
+            ),
+            (
+                Wire::OpenAi,
+                json!({"choices": [{"message": {"content": text}, "finish_reason": "length"}]}),
+                "cut off",
+            ),
             (Wire::OpenAi, json!({"choices": []}), "one choice"),
-            (Wire::OpenAi, json!({"choices": [{"message": {"content": null}}]}), "no text"),
+            (
+                Wire::OpenAi,
+                json!({"choices": [{"message": {"content": null}}]}),
+                "no text",
+            ),
             (Wire::OpenAi, json!([]), "no `choices`"),
         ];
         for (wire, body, words) in bad {
             let error = read_response(wire, &body.to_string()).expect_err(words);
             assert!(error.contains(words), "{body}: {error}");
         }
-        assert!(read_response(Wire::OpenAi, "<html>").unwrap_err().contains("no JSON"));
+        assert!(
+            read_response(Wire::OpenAi, "<html>")
+                .unwrap_err()
+                .contains("no JSON")
+        );
     }
 
     #[test]

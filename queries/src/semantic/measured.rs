@@ -36,7 +36,11 @@ impl Tally {
     fn quantile(&self, share: f64) -> Score {
         let mut sorted = self.scores.clone();
         sorted.sort();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss
+        )]
         sorted[((sorted.len() - 1) as f64 * share) as usize]
     }
 }
@@ -50,7 +54,10 @@ fn measure(embedder: &dyn Embedder, scale: &Scale) -> BTreeMap<String, Tally> {
         let passages = Passages::new(embedder, page["text"].as_str().unwrap()).unwrap();
         let mut ask = |kind: &str, claim: &str| {
             let opinion = passages.assess(embedder, scale, claim).unwrap();
-            tallies.entry(kind.to_owned()).or_default().add(claim, opinion);
+            tallies
+                .entry(kind.to_owned())
+                .or_default()
+                .add(claim, opinion);
         };
         for other in pages {
             let kind = if other["page"] == page["page"] {
@@ -65,7 +72,10 @@ fn measure(embedder: &dyn Embedder, scale: &Scale) -> BTreeMap<String, Tally> {
         for altered in page["altered"].as_array().unwrap() {
             let claim = altered["claim"].as_str().unwrap();
             ask("altered", claim);
-            ask(&format!("altered: {}", altered["kind"].as_str().unwrap()), claim);
+            ask(
+                &format!("altered: {}", altered["kind"].as_str().unwrap()),
+                claim,
+            );
         }
     }
     tallies
@@ -93,7 +103,10 @@ fn print(title: &str, tallies: &BTreeMap<String, Tally>) {
 #[test]
 fn the_scales_on_claims_of_known_meaning() {
     let embedder = builtin().unwrap();
-    let bare = Scale { guarded: false, ..Scale::contract() };
+    let bare = Scale {
+        guarded: false,
+        ..Scale::contract()
+    };
     print("contract, without guard", &measure(&embedder, &bare));
     print("contract", &measure(&embedder, &Scale::contract()));
     let bare = Scale {

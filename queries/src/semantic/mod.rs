@@ -166,7 +166,12 @@ pub type Answer = Result<Opinion, String>;
 /// Whether a finding with this code is one that the contract prints as `VERIFY-001`, about which
 /// an evaluator is asked.
 pub fn is_asked(code: Code) -> bool {
-    [registry::VERIFY_001, registry::VERIFY_003, registry::VERIFY_004].contains(&code)
+    [
+        registry::VERIFY_001,
+        registry::VERIFY_003,
+        registry::VERIFY_004,
+    ]
+    .contains(&code)
 }
 
 /// `VERIFY-002`: the answer, beside the finding it is about.
@@ -250,6 +255,15 @@ pub enum Policy {
     Rescue,
 }
 
+impl From<crate::parse::settings::SemanticPolicy> for Policy {
+    fn from(policy: crate::parse::settings::SemanticPolicy) -> Self {
+        match policy {
+            crate::parse::settings::SemanticPolicy::Advisory => Policy::Advisory,
+            crate::parse::settings::SemanticPolicy::Rescue => Policy::Rescue,
+        }
+    }
+}
+
 impl Policy {
     /// As it is written on the command line and in `kb.toml`.
     pub fn as_str(self) -> &'static str {
@@ -323,10 +337,9 @@ mod tests {
             "hint semantic_verdict=fail score=0.123456 mode=embedding-cache"
         );
         assert_eq!(
-            crate::commit::canonical::to_string(&hint(&diagnostic(
-                &Ok(opinion(Verdict::Abstain, 0.0)),
-                &failure()
-            )).unwrap()),
+            crate::commit::canonical::to_string(
+                &hint(&diagnostic(&Ok(opinion(Verdict::Abstain, 0.0)), &failure())).unwrap()
+            ),
             r#"{"semantic_mode":"embedding-cache","semantic_score":0.0,"semantic_verdict":"abstain"}"#
         );
         assert_eq!(found.file.as_deref(), Some("cards/a.md"));
@@ -371,11 +384,31 @@ mod tests {
         let pages = Diagnostic::new(registry::VERIFY_003, "elsewhere");
         let table: Vec<(Vec<Diagnostic>, Answer, Policy, bool)> = vec![
             (vec![failure()], pass(), Policy::Rescue, true),
-            (vec![failure(), warning.clone()], pass(), Policy::Rescue, true),
+            (
+                vec![failure(), warning.clone()],
+                pass(),
+                Policy::Rescue,
+                true,
+            ),
             (vec![failure()], pass(), Policy::Advisory, false),
-            (vec![failure()], Ok(opinion(Verdict::Abstain, 0.9)), Policy::Rescue, false),
-            (vec![failure()], Ok(opinion(Verdict::Fail, 0.9)), Policy::Rescue, false),
-            (vec![failure()], Err("down".to_owned()), Policy::Rescue, false),
+            (
+                vec![failure()],
+                Ok(opinion(Verdict::Abstain, 0.9)),
+                Policy::Rescue,
+                false,
+            ),
+            (
+                vec![failure()],
+                Ok(opinion(Verdict::Fail, 0.9)),
+                Policy::Rescue,
+                false,
+            ),
+            (
+                vec![failure()],
+                Err("down".to_owned()),
+                Policy::Rescue,
+                false,
+            ),
             (vec![other, failure()], pass(), Policy::Rescue, false),
             (vec![pages], pass(), Policy::Rescue, false),
             (vec![warning], pass(), Policy::Rescue, false),
