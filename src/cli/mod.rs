@@ -29,6 +29,7 @@ mod progress;
 mod prove;
 mod quote;
 mod root;
+mod semantic;
 
 /// A compiler for knowledge bases: it checks that every quote in every card stands in the source
 /// it cites, and publishes verified, reproducible manifests.
@@ -90,6 +91,7 @@ enum Command {
     Coverage(coverage::Arguments),
     Freshness(freshness::Arguments),
     Quote(quote::Arguments),
+    Semantic(semantic::Arguments),
     Root(root::Arguments),
     Prove(prove::Arguments),
     VerifyProof(prove::VerifyArguments),
@@ -232,6 +234,7 @@ pub fn main() -> ExitCode {
         Command::Fix(arguments) => fix::run(&world, &arguments),
         Command::Freshness(arguments) => freshness::run(&world, &arguments),
         Command::Quote(arguments) => quote::run(&world, &arguments),
+        Command::Semantic(arguments) => semantic::run(&world, &arguments),
         Command::Root(arguments) => root::run(&world, &arguments),
         Command::Prove(arguments) => prove::run(&world, &arguments),
         Command::VerifyProof(arguments) => prove::verify(&world, &arguments),
