@@ -74,25 +74,13 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new()
-        .permissions(plain_permissions())
-        .tempfile_in(folder)?;
+    let mut builder = tempfile::Builder::new();
+    // Those of an ordinary file, less what the user's mask takes away.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
-}
-
-/// Those of an ordinary file, less what the user's mask takes away.
-#[cfg(unix)]
-fn plain_permissions() -> std::fs::Permissions {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::Permissions::from_mode(0o666)
-}
-
-#[cfg(not(unix))]
-fn plain_permissions() -> std::fs::Permissions {
-    // There it is ignored but for being read-only, which this is not.
-    #[allow(clippy::unwrap_used)]
-    std::env::temp_dir().metadata().unwrap().permissions()
 }
