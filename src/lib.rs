@@ -6,6 +6,7 @@
 //! - [`deck`]: indexing, searching, showing and retracting cards.
 //! - [`record`]: journals and histories. [`render`]: diagnostics for people and machines.
 //! - [`ingest`]: one source into the manifests of a folder, as the card-graph contract has it.
+//! - [`semantic`]: opinions about meaning, asked for.
 
 #![warn(clippy::disallowed_methods)]
 
@@ -17,5 +18,6 @@ pub mod ingest;
 pub mod publish;
 pub mod record;
 pub mod render;
+pub mod semantic;
 pub mod session;
 pub mod workspace;

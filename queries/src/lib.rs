@@ -33,12 +33,14 @@ pub mod deck;
 pub mod derive;
 pub mod diagnostic;
 pub mod documents;
+pub mod embed;
 pub mod emit;
 pub mod input;
 pub mod parse;
 pub mod record;
 pub mod resolve;
 pub mod round;
+pub mod semantic;
 pub mod system;
 pub mod text;
 

@@ -12,6 +12,7 @@ use crate::workspace::discover::{Matcher, Role, relative};
 
 use super::baseline::{self, Baseline};
 use super::output::{self, FormatArguments};
+use super::semantic::{Asked, SemanticArguments};
 use super::{CommandResult, Failure, Outcome, World};
 
 /// Verify every citation of every card, or of the cards given
@@ -64,6 +65,8 @@ pub struct Arguments {
     /// Authorise by this source matrix instead of the project's
     #[arg(long, value_name = "FILE")]
     source_matrix: Option<PathBuf>,
+    #[command(flatten)]
+    semantic: SemanticArguments,
     #[command(flatten)]
     run: RunArguments,
     /// Say why this card has to be checked again: the first thing that differs
@@ -140,9 +143,20 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         super::say(&format!("{card}: {why}"))?;
         return Ok(Outcome::Fine);
     }
+    let asked = arguments.semantic.oracle(world, &project)?;
     let cacg = project.profile() == kbc_queries::input::Profile::Cacg;
     let mut session = Session::open(project, options);
     let mut report = session.report();
+    match asked {
+        Asked::Nobody => {}
+        Asked::Oracle(oracle, policy) => {
+            crate::semantic::project::consult(&mut session, &mut report, &oracle, policy);
+        }
+        Asked::Invalid(diagnostic) => {
+            report.ledger.count(diagnostic.severity);
+            report.diagnostics.insert(0, *diagnostic);
+        }
+    }
     session.record();
     if let Some(path) = &arguments.write_baseline {
         baseline::write(world, &session, &mut report, path)?;

@@ -44,6 +44,7 @@ mod root;
 mod round;
 mod scaffold;
 mod search;
+mod semantic;
 mod show;
 mod streams;
 mod unretract;
@@ -124,6 +125,7 @@ enum Command {
     RetractSource(retract::SourceArguments),
     RetractChunk(retract::ChunkArguments),
     Unretract(unretract::Arguments),
+    Semantic(semantic::Arguments),
     Root(root::Arguments),
     Prove(prove::Arguments),
     VerifyProof(prove::VerifyArguments),
@@ -376,6 +378,7 @@ pub fn main() -> ExitCode {
         Command::RetractSource(arguments) => retract::source(&world, &arguments),
         Command::RetractChunk(arguments) => retract::chunk(&world, &arguments),
         Command::Unretract(arguments) => unretract::run(&world, &arguments),
+        Command::Semantic(arguments) => semantic::run(&world, &arguments),
         Command::Root(arguments) => root::run(&world, &arguments),
         Command::Prove(arguments) => prove::run(&world, &arguments),
         Command::VerifyProof(arguments) => prove::verify(&world, &arguments),

@@ -87,11 +87,14 @@ codes! {
         failing: r#"quote: "each leaf is hashed with a 0x01 prefix"   # source: 0x00"#,
         corrected: r#"quote: "each leaf is hashed with a 0x00 prefix""#,
     }
-    VERIFY_002 = "CACG-VERIFY-002", Warning, Verdict, Reserved("not emitted yet: it comes with the semantic layer of `verify`") => {
+    VERIFY_002 = "CACG-VERIFY-002", Warning, Verdict, Active => {
         title: "semantic verdict",
         explanation: "An evaluator of meaning was asked about a quote that was not found, and this is its opinion, or \
-            the reason why it gave none. It never changes the outcome: the citation has failed, because its \
-            words are not in the source. Quote the source's own words.",
+            the reason why it gave none: a warning where it thinks that the passage says so, an error where it \
+            thinks that it does not, an info where it cannot tell. Somebody asked for it with `--semantic` or \
+            `--semantic-judge`. It verifies nothing: the citation has failed, because its words are not in the \
+            source. Only under `--semantic-policy rescue`, a citation that it passes is no error any more; it \
+            is counted as *semantic*, apart from the verified ones. Quote the source's own words.",
         language: "yaml",
         failing: r#"quote: "leaves and nodes use different prefixes"   # a paraphrase"#,
         corrected: r#"quote: "each leaf is hashed with a 0x00 prefix, each interior node with 0x03""#,

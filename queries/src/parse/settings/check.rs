@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::table::{Key, Kind, MapKeys};
-use super::{Embedder, Level, Tier};
+use super::{Embedder, Level, Tier, semantic};
 use crate::diagnostic::registry::{self, CFG_001, CFG_002, CFG_003, CFG_006};
 use crate::parse::problem::{Problem, nearest, shown};
 
@@ -163,7 +163,13 @@ impl Checker {
                 }
             }
             (
-                Kind::Text | Kind::Path | Kind::Encoding | Kind::Embedder | Kind::Choice(_),
+                Kind::Text
+                | Kind::Path
+                | Kind::Encoding
+                | Kind::Embedder
+                | Kind::Endpoint
+                | Kind::KeyEnv
+                | Kind::Choice(_),
                 DeValue::String(text),
             ) => {
                 if let Some((what, help)) = text_problem(text, kind) {
@@ -271,6 +277,8 @@ pub(super) fn text_problem(text: &str, kind: &Kind) -> Option<(String, Option<St
             "must be `builtin`, `dir:PATH`, `ollama:MODEL` or `openai:MODEL@URL`".to_owned(),
             None,
         )),
+        Kind::Endpoint => semantic::endpoint_problem(text).map(|what| (what.to_owned(), None)),
+        Kind::KeyEnv => semantic::key_env_problem(text).map(|what| (what.to_owned(), None)),
         Kind::Choice(values) if !values.contains(&text) => {
             let list: Vec<String> = values.iter().map(|value| format!("\"{value}\"")).collect();
             let help = nearest(text, values.iter().copied())
@@ -379,7 +387,9 @@ pub(super) fn tier(value: &DeValue<'_>) -> Option<Tier> {
 
 fn expected(kind: &Kind) -> String {
     match kind {
-        Kind::Text | Kind::Encoding | Kind::Embedder => "a string".to_owned(),
+        Kind::Text | Kind::Encoding | Kind::Embedder | Kind::Endpoint | Kind::KeyEnv => {
+            "a string".to_owned()
+        }
         Kind::Path => "a path in quotes".to_owned(),
         Kind::Glob => "a glob in quotes".to_owned(),
         Kind::Pattern => "a regular expression in quotes".to_owned(),

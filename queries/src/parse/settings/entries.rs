@@ -81,6 +81,7 @@ impl Settings {
             "index.embedder".to_owned(),
             quoted(&self.embedder.to_string()),
         );
+        self.semantic.list(&mut list);
         list.add(
             "pdf.fallback".to_owned(),
             quoted(self.pdf_fallback.as_str()),
@@ -101,18 +102,18 @@ impl Settings {
     }
 }
 
-struct List<'o> {
+pub(super) struct List<'o> {
     entries: Vec<Entry>,
     origins: &'o Origins,
 }
 
 impl List<'_> {
-    fn add(&mut self, key: String, value: String) {
+    pub(super) fn add(&mut self, key: String, value: String) {
         let origin = self.origins.of(&key);
         self.entries.push(Entry { key, value, origin });
     }
 
-    fn optional(&mut self, key: String, value: Option<&str>) {
+    pub(super) fn optional(&mut self, key: String, value: Option<&str>) {
         if let Some(value) = value {
             self.add(key, quoted(value));
         }

@@ -11,62 +11,10 @@ use serde::{Serialize, Serializer};
 
 pub use self::entries::{Entry, Origin, Origins};
 pub use self::read::{Parsed, parse, parse_sidecar};
+pub use self::semantic::{JudgeKind, SemanticPolicy, SemanticSettings};
 pub use self::table::json_schema;
 use super::document::{Format, Limits};
 use crate::diagnostic::Severity;
-
-mod check;
-mod entries;
-mod read;
-mod table;
-
-/// Everything a project may set, defaults filled in.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub struct Settings {
-    /// How strict checks are.
-    pub profile: Profile,
-    /// Path of the source matrix, relative to the project root.
-    pub matrix: Box<str>,
-    /// Folder of the published artifacts, relative to the project root.
-    pub out: Box<str>,
-    /// Collections of sources, in file order.
-    pub collections: Vec<Collection>,
-    /// What is known about single sources, by path.
-    pub sources: BTreeMap<Box<str>, SourceSettings>,
-    /// Which files are cards.
-    pub cards: Cards,
-    /// Glob of card paths and the reading they belong to, in file order. Empty: the card says it.
-    pub readings: Vec<(Box<str>, Box<str>)>,
-    /// Where vectors come from.
-    pub embedder: Embedder,
-    /// What reads a PDF that the built-in reader cannot.
-    pub pdf_fallback: PdfFallback,
-    /// Overridden severities, by full code.
-    pub diagnostics: BTreeMap<Box<str>, Level>,
-    /// Bounds on what is read.
-    pub limits: LimitSettings,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            profile: Profile::Strict,
-            matrix: "source_matrix.json".into(),
-            out: "out".into(),
-            collections: vec![Collection::named("sources", vec!["sources/**".into()])],
-            sources: BTreeMap::new(),
-            cards: Cards {
-                include: vec!["cards/**/*.md".into()],
-                exclude: Vec::new(),
-            },
-            readings: Vec::new(),
-            embedder: Embedder::Builtin,
-            pdf_fallback: PdfFallback::None,
-            diagnostics: BTreeMap::new(),
-            limits: LimitSettings::default(),
-        }
-    }
-}
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
@@ -91,6 +39,63 @@ macro_rules! words {
             }
         }
     };
+}
+
+mod check;
+mod entries;
+mod read;
+mod semantic;
+mod table;
+
+/// Everything a project may set, defaults filled in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Settings {
+    /// How strict checks are.
+    pub profile: Profile,
+    /// Path of the source matrix, relative to the project root.
+    pub matrix: Box<str>,
+    /// Folder of the published artifacts, relative to the project root.
+    pub out: Box<str>,
+    /// Collections of sources, in file order.
+    pub collections: Vec<Collection>,
+    /// What is known about single sources, by path.
+    pub sources: BTreeMap<Box<str>, SourceSettings>,
+    /// Which files are cards.
+    pub cards: Cards,
+    /// Glob of card paths and the reading they belong to, in file order. Empty: the card says it.
+    pub readings: Vec<(Box<str>, Box<str>)>,
+    /// Where vectors come from.
+    pub embedder: Embedder,
+    /// Who is asked about quotes that were not found.
+    pub semantic: SemanticSettings,
+    /// What reads a PDF that the built-in reader cannot.
+    pub pdf_fallback: PdfFallback,
+    /// Overridden severities, by full code.
+    pub diagnostics: BTreeMap<Box<str>, Level>,
+    /// Bounds on what is read.
+    pub limits: LimitSettings,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            profile: Profile::Strict,
+            matrix: "source_matrix.json".into(),
+            out: "out".into(),
+            collections: vec![Collection::named("sources", vec!["sources/**".into()])],
+            sources: BTreeMap::new(),
+            cards: Cards {
+                include: vec!["cards/**/*.md".into()],
+                exclude: Vec::new(),
+            },
+            readings: Vec::new(),
+            embedder: Embedder::Builtin,
+            semantic: SemanticSettings::default(),
+            pdf_fallback: PdfFallback::None,
+            diagnostics: BTreeMap::new(),
+            limits: LimitSettings::default(),
+        }
+    }
 }
 
 words! {

@@ -14,8 +14,9 @@ use super::check::{
 use super::entries::Origins;
 use super::table::{self, Kind};
 use super::{
-    AuthorityFor, ChunkSettings, ChunkerKind, Collection, Embedder, Level, PdfFallback, Profile,
-    RegistrySettings, Scope, Settings, SourceSettings, UnitSettings,
+    AuthorityFor, ChunkSettings, ChunkerKind, Collection, Embedder, JudgeKind, Level, PdfFallback,
+    Profile, RegistrySettings, Scope, SemanticPolicy, SemanticSettings, Settings, SourceSettings,
+    UnitSettings,
 };
 use crate::diagnostic::registry::{CFG_002, CFG_004, CFG_005};
 use crate::parse::problem::{Problem, shown};
@@ -227,6 +228,9 @@ fn read_root(root: &DeTable<'_>, settings: &mut Settings, problems: &mut Vec<Pro
     {
         settings.embedder = embedder;
     }
+    if let Some(semantic) = table_of(root, "semantic") {
+        settings.semantic = read_semantic(semantic, problems);
+    }
     if let Some(fallback) = table_of(root, "pdf")
         .and_then(|pdf| text(pdf, "fallback", &Kind::Text))
         .and_then(PdfFallback::parse)
@@ -254,6 +258,37 @@ fn read_root(root: &DeTable<'_>, settings: &mut Settings, problems: &mut Vec<Pro
         found.pages = pages.unwrap_or(found.pages);
         found.text_bytes = limit("text_bytes", u64::from(u32::MAX)).unwrap_or(found.text_bytes);
     }
+}
+
+fn read_semantic(table: &DeTable<'_>, problems: &mut Vec<Problem>) -> SemanticSettings {
+    let default = SemanticSettings::default();
+    let found = SemanticSettings {
+        judge: text(table, "judge", &Kind::Text).and_then(JudgeKind::parse),
+        endpoint: boxed(table, "endpoint", &Kind::Endpoint),
+        model: boxed(table, "model", &Kind::Text),
+        key_env: boxed(table, "key_env", &Kind::KeyEnv),
+        timeout: count(table, "timeout", 1)
+            .filter(|seconds| *seconds <= 600)
+            .unwrap_or(default.timeout),
+        policy: text(table, "policy", &Kind::Text)
+            .and_then(SemanticPolicy::parse)
+            .unwrap_or(default.policy),
+    };
+    if found.judge == Some(JudgeKind::OpenAi)
+        && found.model.is_none()
+        && let Some(judge) = find(table, "judge")
+    {
+        let message = "a judge of the kind \"openai\" needs a `model`".to_owned();
+        contradiction(problems, judge.span(), message, "no model");
+    }
+    // A key of one service is not for another, whatever the settings of a foreign project say.
+    if let (Some(endpoint), None) = (find(table, "endpoint"), &found.key_env)
+        && found.endpoint.is_some()
+    {
+        let message = "another `endpoint` needs a `key_env` of its own".to_owned();
+        contradiction(problems, endpoint.span(), message, "no key");
+    }
+    found
 }
 
 fn read_source(table: &DeTable<'_>, problems: &mut Vec<Problem>) -> SourceSettings {

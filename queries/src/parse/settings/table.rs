@@ -30,6 +30,10 @@ pub(super) enum Kind {
     Encoding,
     /// Where vectors come from.
     Embedder,
+    /// An address that a key may be sent to.
+    Endpoint,
+    /// An environment variable that holds a key.
+    KeyEnv,
     Bool,
     Integer {
         least: i64,
@@ -81,6 +85,8 @@ pub(super) const SCOPES: &[&str] = &["canon", "substrate"];
 pub(super) const CHUNKERS: &[&str] = &["auto", "unit", "window", "cacg"];
 pub(super) const FORMATS: &[&str] = &["markdown", "text", "html", "csv", "pdf"];
 pub(super) const FALLBACKS: &[&str] = &["none", "pdftotext"];
+pub(super) const JUDGES: &[&str] = &["anthropic", "openai"];
+pub(super) const POLICIES: &[&str] = &["advisory", "rescue"];
 pub(super) const LEVELS: &[&str] = &["error", "warning", "info", "off"];
 
 const COUNT: Kind = Kind::Integer {
@@ -124,6 +130,11 @@ pub(super) static ROOT: &[Key] = &[
         "Glob of cards to reading: when given, the folder decides the reading, not the card.",
     ),
     key("index", Kind::Table(INDEX), "The retrieval index."),
+    key(
+        "semantic",
+        Kind::Table(SEMANTIC),
+        "Who is asked about quotes that were not found. Nobody is without `--semantic` or `--semantic-judge`.",
+    ),
     key("pdf", Kind::Table(PDF), "How PDF files are read."),
     key(
         "diagnostics",
@@ -270,6 +281,38 @@ static INDEX: &[Key] = &[key(
     "Where vectors come from: `builtin`, `dir:PATH`, `ollama:MODEL` or `openai:MODEL@URL`.",
 )];
 
+static SEMANTIC: &[Key] = &[
+    key(
+        "judge",
+        Kind::Choice(JUDGES),
+        "The interface of the judge: Anthropic's Messages, or chat completions as OpenAI has them.",
+    ),
+    key(
+        "endpoint",
+        Kind::Endpoint,
+        "The judge's full address, https unless on this machine; default: that of the service.",
+    ),
+    key("model", Kind::Text, "The judge's model."),
+    key(
+        "key_env",
+        Kind::KeyEnv,
+        "The environment variable with the judge's key; its name ends with `_API_KEY`.",
+    ),
+    key(
+        "timeout",
+        Kind::Integer {
+            least: 1,
+            most: 600,
+        },
+        "Seconds after which a request to the judge has failed.",
+    ),
+    key(
+        "policy",
+        Kind::Choice(POLICIES),
+        "What an opinion may do: stand beside the failure, or with `pass` make it a warning.",
+    ),
+];
+
 static PDF: &[Key] = &[key(
     "fallback",
     Kind::Choice(FALLBACKS),
@@ -353,6 +396,8 @@ fn kind_schema(kind: &Kind) -> Value {
             "type": "string",
             "pattern": "^(builtin|dir:.+|ollama:.+|openai:[^@]+@https?://.+)$",
         }),
+        Kind::Endpoint => json!({ "type": "string", "pattern": "^https?://.+" }),
+        Kind::KeyEnv => json!({ "type": "string", "pattern": "^[A-Z0-9_]*_API_KEY$" }),
         Kind::Globs => json!({ "type": "array", "items": { "type": "string", "minLength": 1 } }),
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Integer { least, most } => {

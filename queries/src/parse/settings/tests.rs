@@ -60,6 +60,14 @@ exclude = ["notes/drafts/**"]
 [index]
 embedder = "openai:small@https://example.org/v1"
 
+[semantic]
+judge = "openai"
+endpoint = "http://127.0.0.1:9/v1/chat/completions"
+model = "small"
+key_env = "LOCAL_API_KEY"
+timeout = 5
+policy = "rescue"
+
 [pdf]
 fallback = "pdftotext"
 
@@ -154,6 +162,17 @@ fn every_key_is_read() {
     assert_eq!(
         settings.embedder.to_string(),
         "openai:small@https://example.org/v1"
+    );
+    assert_eq!(
+        settings.semantic,
+        SemanticSettings {
+            judge: Some(JudgeKind::OpenAi),
+            endpoint: Some("http://127.0.0.1:9/v1/chat/completions".into()),
+            model: Some("small".into()),
+            key_env: Some("LOCAL_API_KEY".into()),
+            timeout: 5,
+            policy: SemanticPolicy::Rescue,
+        }
     );
     assert_eq!(settings.pdf_fallback, PdfFallback::Pdftotext);
     assert_eq!(settings.diagnostics["CACG-HASH-002"], Level::Off);
@@ -324,6 +343,18 @@ fn each_fault_is_found_where_it_stands() {
             &["CFG-002 @ \"docx\""],
         ),
         ("[index]\nembedder = \"gpt\"", &["CFG-002 @ \"gpt\""]),
+        ("[semantic]\njudge = \"gpt\"", &["CFG-002 @ \"gpt\""]),
+        ("[semantic]\ntimeout = 0", &["CFG-002 @ 0"]),
+        ("[semantic]\nkey_env = \"HOME\"", &["CFG-002 @ \"HOME\""]),
+        (
+            "[semantic]\nendpoint = \"http://example.org\"\nkey_env = \"X_API_KEY\"",
+            &["CFG-002 @ \"http://example.org\""],
+        ),
+        (
+            "[semantic]\nendpoint = \"https://example.org/v1\"",
+            &["CFG-005 @ \"https://example.org/v1\""],
+        ),
+        ("[semantic]\njudge = \"openai\"", &["CFG-005 @ \"openai\""]),
         (
             "[index]\nembedder = \"openai:x@ftp://h\"",
             &["CFG-002 @ \"openai:x@ftp://h\""],

@@ -202,6 +202,11 @@ pub(crate) fn negations_in(text: &str) -> Vec<String> {
     lexicon::negations(text)
 }
 
+/// Whether a word is a unit of measurement.
+pub(crate) fn is_unit_word(word: &str) -> bool {
+    lexicon::is_unit(word)
+}
+
 /// Whether inserting these words would change what is said: negations, numbers, modals, amounts.
 pub(crate) fn changes_what_is_said(words: &str) -> bool {
     lexicon::words(words).any(lexicon::weighs)
