@@ -76,13 +76,13 @@ fn verify_shows_the_quote_that_does_not_stand_and_where_it_might() {
     assert_eq!(said(&run(&["verify", VALID])), (0, "", ""));
     let path = format!("{CORPUS}/semantic/card.md");
     let wanted = golden("kb_verify_semantic_parity_golden", "card.stderr");
-    // The semantic layer was not asked for; its two lines come last.
-    let wanted: String = wanted
-        .replace("/repo/", "")
-        .lines()
-        .take(3)
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let wanted = wanted.replace("/repo/", "");
+    let cache = format!("{CORPUS}/semantic/semantic_cache.json");
+    let asked = run(&["verify", &path, "--semantic", &cache]);
+    assert_eq!(said(&asked), (1, "", &*wanted));
+    // Nobody asked: the two lines of the semantic layer, which come last, are not there.
+    let lines = wanted.lines().take(3).map(|line| format!("{line}\n"));
+    let wanted: String = lines.collect();
     assert_eq!(said(&run(&["verify", &path])), (1, "", &*wanted));
     // Layer 2 is not reached where layer 1 fails.
     let stale = format!("{CORPUS}/adversarial/04-stale-card-hash.md");
@@ -465,6 +465,17 @@ fn visits_are_journaled_as_the_goldens_have_them() {
             "01-malformed-hash.lint_journal.jsonl"
         )
     );
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache.json");
+    write(&cache, r#"{"entries":[],"schema_version":"cacg.v0"}"#);
+    let card = format!("{CORPUS}/semantic/card.md");
+    assert_eq!(
+        journal_of(&["verify", &card, "--semantic", cache.to_str().unwrap()]),
+        golden_journal(
+            "kb_verify_semantic_miss_parity_golden",
+            "card.lint_journal.jsonl"
+        )
+    );
     let summary = "tests/round_summary_fixtures/08_missing_card.md";
     assert_eq!(
         journal_of(&["verify", "--round-summary", summary]),
@@ -497,4 +508,49 @@ fn every_visit_is_one_event_and_a_broken_journal_takes_none() {
     assert_eq!(found.status, 1);
     assert!(found.stderr.contains("CACG-JNL-001"), "{}", found.stderr);
     assert_eq!(fs::read_to_string(&journal).unwrap(), "{}\n");
+}
+
+#[test]
+fn an_opinion_excuses_only_under_the_policy_that_lets_it_and_verifies_nothing() {
+    let path = format!("{CORPUS}/semantic/card.md");
+    let golden = fs::read_to_string(root().join(format!("{CORPUS}/semantic/semantic_cache.json")));
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache.json");
+    write(&cache, golden.unwrap().replace("\"fail\"", "\"pass\""));
+    let cache = cache.to_str().unwrap();
+    let advised = run(&["verify", &path, "--semantic", cache]);
+    assert_eq!(advised.status, 1, "{}", advised.stderr);
+    assert!(
+        advised.stderr.contains("VERIFY-002 semantic verdict=pass"),
+        "{}",
+        advised.stderr
+    );
+    let rescue = ["--semantic", cache, "--semantic-policy", "rescue"];
+    let mut all = vec!["verify", &*path];
+    all.extend(rescue);
+    let rescued = run(&all);
+    assert_eq!(rescued.status, 0, "{}", rescued.stderr);
+    assert!(rescued.stderr.contains("VERIFY-001"), "{}", rescued.stderr);
+    // A round summary does not call it verified.
+    let summary = folder.path().join("round.md");
+    write(&summary, format!("## Knowledge Consulted\n- {path}\n"));
+    let mut all = vec!["verify", "--round-summary", summary.to_str().unwrap()];
+    all.extend(rescue);
+    let rescued = run(&all);
+    assert_eq!(
+        said(&rescued),
+        (
+            0,
+            &*format!("{path}: SEMANTIC (1 citation by opinion)\n"),
+            ""
+        )
+    );
+    write(Path::new(cache), "{");
+    let broken = run(&["verify", &path, "--semantic", cache]);
+    assert_eq!(broken.status, 1);
+    assert!(
+        broken.stderr.starts_with("CACG-MAN-001: "),
+        "{}",
+        broken.stderr
+    );
 }

@@ -8,18 +8,21 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use kbc_queries::diagnostic::registry;
+use kbc_queries::diagnostic::{Severity, registry};
 use kbc_queries::parse::settings::Profile;
+use kbc_queries::semantic::Policy;
 
 use crate::contract::view::{self, CardView, Line, Look, Verb};
-use crate::contract::{hints, visit};
+use crate::contract::{hints, opinion, visit};
 use crate::record::clock::Clock;
 use crate::record::journal::Journal;
+use crate::semantic::Oracle;
 use crate::session::{Options, Session};
 use crate::workspace::Project;
 use crate::workspace::discover::{Matcher, Role, discover};
 
 use super::output::{self, ModernArguments};
+use super::semantic::{Asked, SemanticArguments};
 use super::{CommandResult, Failure, Outcome, World};
 
 /// The files that a verb works on.
@@ -38,6 +41,14 @@ pub struct Inputs {
     journal: Option<PathBuf>,
     #[command(flatten)]
     format: ModernArguments,
+}
+
+/// Who is asked about quotes that do not stand.
+pub enum Opinions {
+    /// Nobody.
+    Unasked,
+    /// This one.
+    Of(Oracle, Policy),
 }
 
 /// How cards are looked at.
@@ -205,7 +216,7 @@ impl Ground {
     }
 
     /// Looks at these cards, with one session. `whole_deck`: there are no others.
-    pub fn look(self, visits: &[Visit], run: &Run, whole_deck: bool) -> Seen {
+    pub fn look(self, visits: &[Visit], run: &Run, whole_deck: bool, opinions: &Opinions) -> Seen {
         let keys: BTreeSet<String> = visits.iter().map(|visit| visit.key.clone()).collect();
         let started = Instant::now();
         let mut options = self.options;
@@ -214,6 +225,9 @@ impl Ground {
         let mut session = Session::open(self.project, options);
         let mut views = view::cards(&session, &keys, run.look);
         hints::add(&mut session, &mut views);
+        if let Opinions::Of(oracle, policy) = opinions {
+            opinion::consult(&mut session, &mut views, oracle, *policy);
+        }
         session.record();
         Seen {
             session,
@@ -278,8 +292,18 @@ impl Seen {
 }
 
 /// Looks at cards and says what is wrong with them, as the contract does.
-pub fn run(world: &World, inputs: &Inputs, deck: Deck<'_>, run: &Run) -> CommandResult {
+pub fn run(
+    world: &World,
+    inputs: &Inputs,
+    deck: Deck<'_>,
+    run: &Run,
+    asked: Option<&SemanticArguments>,
+) -> CommandResult {
     let ground = inputs.ground(world, run)?;
+    let opinions = match opinions(world, &ground, asked)? {
+        Ok(opinions) => opinions,
+        Err(line) => return at_the_door(&line),
+    };
     let visits = match deck {
         Deck::Card(card) if !world.current.join(card).exists() => {
             return at_the_door(&Line::error(
@@ -303,7 +327,7 @@ pub fn run(world: &World, inputs: &Inputs, deck: Deck<'_>, run: &Run) -> Command
              --allow-empty",
         ));
     }
-    let seen = ground.look(&visits, run, matches!(deck, Deck::All(_)));
+    let seen = ground.look(&visits, run, matches!(deck, Deck::All(_)), &opinions);
     let mut text = String::new();
     let mut failed = false;
     if let Some(line) = view::broken_cards_manifest(&seen.session) {
@@ -315,11 +339,20 @@ pub fn run(world: &World, inputs: &Inputs, deck: Deck<'_>, run: &Run) -> Command
         .map(|visit| (visit, seen.view(visit)))
         .collect();
     for (visit, view) in &looked {
-        if !view.passes(run.look.verb) {
-            failed = true;
+        let passes = view.passes(run.look.verb);
+        failed |= !passes;
+        // What rests on an opinion is not passed over in silence.
+        if !passes || view.rescued() > 0 {
             for line in &view.lines {
                 line.print(&visit.shown, &mut text);
             }
+        }
+    }
+    if run.look.verb == Verb::Lint && matches!(deck, Deck::All(_)) {
+        for found in seen.session.guides_of(true).diagnostics {
+            let line = Line::of(&found);
+            failed |= line.severity == Severity::Error;
+            line.print(found.file.as_deref().unwrap_or("?"), &mut text);
         }
     }
     match inputs.format() {
@@ -339,6 +372,22 @@ pub fn run(world: &World, inputs: &Inputs, deck: Deck<'_>, run: &Run) -> Command
     Ok(match failed {
         true => Outcome::Findings,
         false => Outcome::Fine,
+    })
+}
+
+/// Whom to ask, if anybody; or what is wrong with the cache that was named.
+pub fn opinions(
+    world: &World,
+    ground: &Ground,
+    asked: Option<&SemanticArguments>,
+) -> Result<Result<Opinions, Line>, Failure> {
+    let Some(arguments) = asked else {
+        return Ok(Ok(Opinions::Unasked));
+    };
+    Ok(match arguments.oracle(world, &ground.project)? {
+        Asked::Nobody => Ok(Opinions::Unasked),
+        Asked::Oracle(oracle, policy) => Ok(Opinions::Of(oracle, policy)),
+        Asked::Invalid(diagnostic) => Err(Line::of(&diagnostic)),
     })
 }
 

@@ -53,5 +53,5 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         allow_retracted: false,
         allow_empty: arguments.allow_empty,
     };
-    contract::run(world, &arguments.inputs, deck, &run)
+    contract::run(world, &arguments.inputs, deck, &run, None)
 }

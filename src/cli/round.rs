@@ -11,6 +11,7 @@ use crate::contract::view::{CardView, Line};
 use crate::workspace::door;
 
 use super::contract::{self, Inputs, Run, Visit};
+use super::semantic::SemanticArguments;
 use super::{CommandResult, Outcome, World};
 
 /// Largest report that is read, in bytes.
@@ -26,15 +27,20 @@ enum Said {
     Outside,
 }
 
+/// What is asked of a round summary.
+pub struct Ask<'a> {
+    /// The report.
+    pub summary: &'a Path,
+    /// Cards may lie outside the project.
+    pub allow_outside: bool,
+    /// Whose opinion is asked for.
+    pub semantic: &'a SemanticArguments,
+}
+
 /// Runs the command.
-pub fn run(
-    world: &World,
-    inputs: &Inputs,
-    summary: &Path,
-    allow_outside: bool,
-    run: &Run,
-) -> CommandResult {
+pub fn run(world: &World, inputs: &Inputs, ask: &Ask<'_>, run: &Run) -> CommandResult {
     let ground = inputs.ground(world, run)?;
+    let summary = ask.summary;
     let at = world.current.join(summary);
     let text = match read(&at) {
         Ok(text) => text,
@@ -79,7 +85,7 @@ pub fn run(
     }
     let beside = at.parent().unwrap_or(&world.current);
     let root = ground.project.root.clone();
-    let mut search = Search::new(beside, &world.current, &root, allow_outside);
+    let mut search = Search::new(beside, &world.current, &root, ask.allow_outside);
     let cited = round
         .section
         .map(|section| section.cited)
@@ -102,7 +108,11 @@ pub fn run(
             _ => None,
         })
         .collect();
-    let seen = ground.look(&visits, run, false);
+    let opinions = match contract::opinions(world, &ground, Some(ask.semantic))? {
+        Ok(opinions) => opinions,
+        Err(line) => return contract::at_the_door(&line),
+    };
+    let seen = ground.look(&visits, run, false, &opinions);
     let mut verified = String::new();
     let mut events: Vec<(&str, CardView)> = Vec::new();
     if let Some(line) = crate::contract::view::broken_cards_manifest(&seen.session) {
@@ -114,12 +124,18 @@ pub fn run(
             Said::Card(visit) => {
                 let view = seen.view(visit);
                 let passes = view.passes(run.look.verb);
+                let rescued = view.rescued();
                 let first = view
                     .lines
                     .iter()
                     .find(|line| line.severity == Severity::Error)
                     .map_or(registry::VERIFY_005, |line| line.code);
                 events.push((&visit.recorded, view));
+                if passes && rescued > 0 {
+                    let citations = super::counted(rescued, "citation");
+                    verified.push_str(&format!("{shown}: SEMANTIC ({citations} by opinion)\n"));
+                    continue;
+                }
                 if passes {
                     verified.push_str(&format!("{shown}: VERIFIED\n"));
                     continue;

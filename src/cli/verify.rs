@@ -7,6 +7,7 @@ use clap::Args;
 use crate::contract::view::{Look, Verb};
 
 use super::contract::{self, Deck, Inputs, Run};
+use super::semantic::SemanticArguments;
 use super::{CommandResult, World, round};
 
 /// Verify the citations of a card, of all cards, or of the cards that a round summary names
@@ -47,6 +48,8 @@ pub struct Arguments {
     allow_empty: bool,
     #[command(flatten)]
     inputs: Inputs,
+    #[command(flatten)]
+    semantic: SemanticArguments,
 }
 
 /// Runs the command.
@@ -64,17 +67,17 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     if let Some(summary) = &arguments.round_summary {
         // Layer 1 always runs for a round summary.
         run.look.skip_lint = false;
-        return round::run(
-            world,
-            &arguments.inputs,
+        let ask = round::Ask {
             summary,
-            arguments.allow_outside,
-            &run,
-        );
+            allow_outside: arguments.allow_outside,
+            semantic: &arguments.semantic,
+        };
+        return round::run(world, &arguments.inputs, &ask, &run);
     }
     let deck = match &arguments.card {
         Some(card) => Deck::Card(card),
         None => Deck::All(arguments.cards_dir.as_deref()),
     };
-    contract::run(world, &arguments.inputs, deck, &run)
+    let asked = Some(&arguments.semantic);
+    contract::run(world, &arguments.inputs, deck, &run, asked)
 }

@@ -5,6 +5,7 @@
 //! shows, and in which words. No rule is decided here.
 
 pub mod hints;
+pub mod opinion;
 pub mod round;
 pub mod view;
 pub mod visit;

@@ -43,8 +43,8 @@ pub struct Line {
     pub hints: Vec<Value>,
 }
 
-/// A card as the contract sees it. `verified` cannot be set from outside: it follows from the
-/// session's verdicts.
+/// A card as the contract sees it. Whether it passes cannot be set from outside: it follows from
+/// the session's verdicts.
 #[derive(Clone, Debug)]
 pub struct CardView {
     /// The findings to be shown if the card fails, in the contract's order.
@@ -61,7 +61,10 @@ pub struct CardView {
     pub stored_hash: Option<Arc<str>>,
     /// Which quotes do not stand, for hints and the semantic layer.
     pub absent: Vec<Absent>,
-    verified: bool,
+    /// Citations that failed and that an opinion excuses.
+    rescued: usize,
+    /// Citations whose quote is not verified.
+    unverified: usize,
 }
 
 /// A quote that does not stand where it is said to.
@@ -84,7 +87,8 @@ impl CardView {
             fuzzy: false,
             stored_hash: None,
             absent: Vec::new(),
-            verified: false,
+            rescued: 0,
+            unverified: usize::MAX,
         }
     }
 
@@ -96,8 +100,26 @@ impl CardView {
             .any(|line| line.severity == Severity::Error);
         match verb {
             Verb::Lint => self.layer1 && !errors,
-            Verb::Verify => self.verified && self.layer2 && !errors,
+            // No verdict without evidence, whatever the findings say.
+            Verb::Verify => {
+                self.layer1 && self.layer2 && !errors && self.unverified == self.rescued
+            }
         }
+    }
+
+    /// How many of the card's citations rest on an opinion alone. Such a card is not verified.
+    pub fn rescued(&self) -> usize {
+        self.rescued
+    }
+
+    /// Lets an opinion excuse the quote that this line is about.
+    pub(super) fn rescue(&mut self, line: usize) {
+        if let Some(line) = self.lines.get_mut(line) {
+            line.severity = Severity::Warning;
+        }
+        self.rescued += 1;
+        let fails = |line: &Line| line.severity == Severity::Error && is_layer_two(line.code);
+        self.layer2 = !self.lines.iter().any(fails);
     }
 }
 
@@ -224,7 +246,8 @@ fn view(found: &CardFindings, context: &[Line], look: Look) -> CardView {
         fuzzy: found.classes.contains(&Some(MatchClass::Fuzzy)),
         stored_hash: found.stored_hash.clone(),
         absent: Vec::new(),
-        verified: false,
+        rescued: 0,
+        unverified: usize::MAX,
     };
     let everything = || {
         found
@@ -287,16 +310,18 @@ fn view(found: &CardFindings, context: &[Line], look: Look) -> CardView {
         }
     }
     view.lines.extend(retracted.into_iter().map(Line::of));
-    let stands = found.classes.iter().all(Option::is_some) && !found.classes.is_empty();
-    if view.layer1 && view.layer2 && !stands {
-        // No verdict without evidence, whatever the findings say.
+    let without = found.classes.iter().filter(|class| class.is_none()).count();
+    view.unverified = match found.classes.is_empty() {
+        true => usize::MAX,
+        false => without,
+    };
+    if view.layer1 && view.layer2 && view.unverified > 0 {
         view.layer2 = false;
         view.lines.push(Line::error(
             registry::VERIFY_005,
             "a citation could not be verified",
         ));
     }
-    view.verified = view.layer1 && view.layer2 && stands;
     view
 }
 

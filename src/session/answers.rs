@@ -23,7 +23,7 @@ use crate::workspace::Project;
 use crate::workspace::discover::glob;
 use crate::workspace::stamp::Stamp;
 
-use super::{Options, Session, keys, present};
+use super::{Given, Options, Session, keys, present};
 
 /// The authority tiers of a collection's files.
 pub struct Authorities {
@@ -135,6 +135,11 @@ impl Session {
     /// Makes sure that the graph knows every file as it is: verdicts found by their content are
     /// taken over without telling it.
     pub(crate) fn bind_all(&mut self) {
+        if self.given == Given::Known {
+            // No verdict needed the manifest; its text is asked for now.
+            self.read_given();
+            self.assign_ids();
+        }
         self.bind();
     }
 

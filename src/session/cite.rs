@@ -8,7 +8,7 @@ use kbc_queries::chunk::chunk_id;
 use kbc_queries::derive;
 use kbc_queries::text::quote::{Matcher, Options, Quote, find_all_exact_or_normalized};
 
-use super::{Given, Session};
+use super::Session;
 
 /// A citation, ready to be put into a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,11 +74,6 @@ impl Session {
     /// The ids and texts of a source's chunks that are not retracted. `None`: there is no such
     /// source, or it gives no text.
     pub fn active_chunks(&mut self, id: &str) -> Option<Vec<(String, String)>> {
-        if self.given == Given::Known {
-            // No verdict needed the manifest; its text does.
-            self.read_given();
-            self.assign_ids();
-        }
         self.bind_all();
         let input = self.sources.get(self.by_id.get(id)?)?.input?;
         derive::source(&self.db, input).as_ref().ok()?;
