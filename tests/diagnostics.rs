@@ -38,11 +38,12 @@ const FORMATS: [(&str, &str, Format); 6] = [
 ];
 
 /// Commands that print no report: what they say of a code is a line on stderr, or prose.
-const WITHOUT_FORMATS: [&str; 16] = [
+const WITHOUT_FORMATS: [&str; 18] = [
     "history",
     "index",
     "ingest",
     "journal",
+    "lint",
     "matrix",
     "migrate-summaries",
     "new",
@@ -54,6 +55,7 @@ const WITHOUT_FORMATS: [&str; 16] = [
     "search",
     "show",
     "unretract",
+    "verify",
     "verify-proof",
 ];
 
