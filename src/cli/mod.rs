@@ -23,6 +23,7 @@ mod coverage;
 mod explain;
 mod fix;
 mod freshness;
+mod import;
 mod init;
 mod output;
 mod progress;
@@ -88,6 +89,7 @@ enum Command {
     Check(check::Arguments),
     Fix(fix::Arguments),
     Cite(cite::Arguments),
+    Import(import::Arguments),
     Coverage(coverage::Arguments),
     Freshness(freshness::Arguments),
     Quote(quote::Arguments),
@@ -234,6 +236,7 @@ pub fn main() -> ExitCode {
         Command::Fix(arguments) => fix::run(&world, &arguments),
         Command::Freshness(arguments) => freshness::run(&world, &arguments),
         Command::Quote(arguments) => quote::run(&world, &arguments),
+        Command::Import(arguments) => import::run(&world, &arguments),
         Command::Semantic(arguments) => semantic::run(&world, &arguments),
         Command::Root(arguments) => root::run(&world, &arguments),
         Command::Prove(arguments) => prove::run(&world, &arguments),
