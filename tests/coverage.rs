@@ -310,3 +310,38 @@ fn nothing_is_changed_and_an_empty_project_is_fine() {
         "{names:?}"
     );
 }
+
+#[test]
+fn a_quote_with_context_covers_the_place_that_it_means() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    write(
+        &root.join("source_matrix.json"),
+        r#"{"allowed":{"r":["twice"]},"schema_version":"cacg.v0"}"#,
+    );
+    write(
+        &root.join("sources/twice.md"),
+        "In winter the valve stays closed at night.\n\nIn summer the valve stays closed at noon.\n",
+    );
+    card(
+        root,
+        "c",
+        &[("twice", "In winter the valve stays closed")],
+        "Body.",
+    );
+    let path = root.join("cards/r/c.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let text = text.replace("cacg.v0", "kb.v1").replace(
+        "    quote: \"In winter the valve stays closed\"\n",
+        "    quote: \"the valve stays closed\"\n    suffix: \" at noon\"\n",
+    );
+    assert!(text.contains("suffix"), "{text}");
+    write(&path, text);
+    let all = lines(root, &[]);
+    let chunk = &source(&all, "twice")["chunks"][0];
+    assert_eq!(
+        chunk["cited_by"][0]["spans"][0]["lines"],
+        json!([3, 3]),
+        "{chunk}"
+    );
+}

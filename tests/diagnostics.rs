@@ -37,8 +37,32 @@ const FORMATS: [(&str, &str, Format); 6] = [
     ("junit", "junit.xml", Format::Junit),
 ];
 
+/// Commands that print no report: what they say of a code is a line on stderr, or prose.
+const WITHOUT_FORMATS: [&str; 16] = [
+    "history",
+    "index",
+    "ingest",
+    "journal",
+    "matrix",
+    "migrate-summaries",
+    "new",
+    "retract",
+    "retract-chunk",
+    "retract-source",
+    "scaffold-matrix",
+    "scaffold-role-map",
+    "search",
+    "show",
+    "unretract",
+    "verify-proof",
+];
+
 /// Codes whose mark may be an empty range, and why. No one needs it today.
 const MAY_BE_EMPTY: [(&str, &str); 0] = [];
+
+/// Codes of what a run had to mend before it began. They are said on stderr: what it reports is what
+/// a run reports that had nothing to mend.
+const NOTES: [&str; 2] = ["CACG-CACHE-001", "CACG-BUILD-003"];
 
 /// A line of `--format json`.
 #[derive(Clone, Debug, Deserialize)]
@@ -98,7 +122,7 @@ impl Fixture {
             .command
             .arguments
             .first()
-            .is_none_or(|verb| verb != "verify-proof")
+            .is_none_or(|verb| !WITHOUT_FORMATS.contains(&verb.as_str()))
     }
 
     /// Makes the project in a folder of its own.
@@ -122,7 +146,11 @@ impl Fixture {
         if self.has_formats() {
             arguments.extend(["--format", format.0]);
         }
-        kb(project, &arguments)
+        let mut run = kb(project, &arguments);
+        if !self.has_formats() {
+            run.stdout.push_str(&run.stderr);
+        }
+        run
     }
 
     fn lines(&self, project: &Path) -> Vec<Line> {
@@ -272,6 +300,12 @@ fn every_format_prints_what_is_expected() {
                 ));
             }
             compare(&fixture.expected(format.1), &run.stdout)?;
+            let noted = NOTES.contains(&fixture.code());
+            if noted
+                && (run.stdout.contains(fixture.code()) || !run.stderr.contains(fixture.code()))
+            {
+                return Err(format!("{}{}", run.stdout, run.stderr));
+            }
         }
         Ok(())
     });
@@ -282,7 +316,7 @@ fn a_second_run_says_the_same() {
     // The first run fills the cache, the second one lives on it.
     for_all(|fixture| {
         let verb = fixture.input.command.arguments.first().map(String::as_str);
-        if verb != Some("check") || fixture.input.changes.is_some() || fixture.name == "CACHE-001" {
+        if verb != Some("check") || fixture.input.changes.is_some() {
             return Ok(());
         }
         let project = fixture.project();
@@ -530,7 +564,7 @@ fn active_codes_have_fixtures_and_reserved_ones_are_never_emitted() {
         };
         for (_, file, _) in formats {
             let text = fs::read_to_string(fixture.expected(file)).unwrap_or_default();
-            if !text.contains(fixture.code()) {
+            if !text.contains(fixture.code()) && !NOTES.contains(&fixture.code()) {
                 let _ = writeln!(
                     wrong,
                     "{}: expected.{file} does not have its code",

@@ -413,6 +413,76 @@ fn a_batch_reads_files_pages_and_context() {
 }
 
 #[test]
+fn several_quotes_of_one_source_stand_there_in_order() {
+    let folder = corpus();
+    let text = "The bridge is open to carts. The ferry leaves at noon every day. The bridge is open to carts.";
+    let cases = [
+        // Alone it stands there twice; after the ferry there is one place for it.
+        (
+            json!({"id": 7, "source": text, "quotes": ["The ferry leaves at noon", "The bridge is open to carts."]}),
+            true,
+            vec!["exact", "exact"],
+        ),
+        (
+            json!({"source": text, "quotes": ["The bridge is open to carts."]}),
+            false,
+            vec!["exact"],
+        ),
+        (
+            json!({"source": text, "quotes": ["The ferry leaves at noon", "The ferry leaves at six"]}),
+            false,
+            vec!["exact", "absent"],
+        ),
+        (
+            json!({"source_path": "missing.md", "quotes": ["one", "two"]}),
+            false,
+            vec!["unverifiable", "unverifiable"],
+        ),
+    ];
+    let input: String = cases
+        .iter()
+        .map(|(case, _, _)| format!("{case}\n"))
+        .collect();
+    let (answers, run) = batch(folder.path(), &[], input.as_bytes());
+    assert_eq!(run.status, 1, "{run:?}");
+    for ((case, verified, classes), answer) in cases.iter().zip(&answers) {
+        assert_eq!(answer["id"], case["id"]);
+        assert_eq!(answer["verified"], *verified, "{answer}");
+        let quotes = answer["quotes"].as_array().unwrap();
+        let found: Vec<&str> = quotes
+            .iter()
+            .map(|q| q["class"].as_str().unwrap())
+            .collect();
+        assert_eq!(found, *classes, "{answer}");
+        for quote in quotes {
+            for key in ["foldings", "spans", "found", "warnings"] {
+                assert!(quote[key].is_array(), "{quote}");
+            }
+            assert!(
+                quote["verified"].is_boolean() && quote.get("id").is_none(),
+                "{quote}"
+            );
+        }
+    }
+    let settled = &answers[0]["quotes"][1]["spans"][0]["start"];
+    assert_eq!(settled, text.rfind("The bridge").unwrap());
+    assert_eq!(
+        answers[2]["quotes"][1]["nearest"]["text"],
+        "The ferry leaves at noon"
+    );
+    // One line that is fine is a batch that is fine, under every profile.
+    let line = json!({"source": text, "quotes": ["The ferry leaves", "at noon every day"]});
+    for profile in ["strict", "cacg", "khms"] {
+        let (answers, run) = batch(
+            folder.path(),
+            &["--profile", profile],
+            line.to_string().as_bytes(),
+        );
+        assert_eq!((run.status, answers.len()), (0, 1), "{profile}: {run:?}");
+    }
+}
+
+#[test]
 fn a_bad_line_is_named_and_the_others_are_answered() {
     let folder = corpus();
     let good = r#"{"source": "we left at dawn", "quote": "we left at dawn"}"#;
@@ -430,6 +500,18 @@ fn a_bad_line_is_named_and_the_others_are_answered() {
         (
             br#"{"source": "a", "source_path": "b", "quote": "a"}"#,
             "line 2: give either",
+        ),
+        (
+            br#"{"source": "a", "quote": "a", "quotes": ["a"]}"#,
+            "line 2: give either `quote` or `quotes`",
+        ),
+        (
+            br#"{"source": "a", "quotes": []}"#,
+            "line 2: `quotes` is empty",
+        ),
+        (
+            br#"{"source": "a", "quotes": ["a"], "prefix": "b"}"#,
+            "line 2: `prefix` and `suffix` stand beside one `quote`",
         ),
         (
             br#"{"source": "a", "quote": "a", "surprise": 1}"#,

@@ -74,6 +74,8 @@ const READERS: &[&[&str]] = &[
     &["check", "--chunks-manifest", "out/chunks_manifest.json"],
     &["freshness"],
     &["freshness", "--no-cache", "--json"],
+    &["search", "one", "--source-matrix", "source_matrix.json"],
+    &["show", "one", "--source-matrix", "source_matrix.json"],
     &["explain", "CACG-HASH-001"],
     &["explain", "--all"],
     &["config"],

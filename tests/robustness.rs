@@ -123,14 +123,21 @@ fn wrong_settings_are_named_and_nothing_is_published_from_them() {
         expect(root, &["build"], 0, &[]);
         let before = published(&root.join("out"));
         write(root, "kb.toml", settings);
-        expect(root, &["check"], 1, words);
-        let output = kb(root, &["build"]);
-        assert_eq!(
-            output.status.code(),
-            Some(1),
-            "{settings}: {}",
-            text(&output)
-        );
+        // Every command says it first, and blames no card for it.
+        for verb in ["check", "build", "freshness"] {
+            let output = expect(root, &[verb], 2, words);
+            assert!(
+                !text(&output).contains("cards/"),
+                "{verb}: {}",
+                text(&output)
+            );
+        }
+        for arguments in [&["fix"][..], &["root"], &["cite", "harbour", "The bell"]] {
+            expect(root, arguments, 2, &words[..1]);
+        }
+        expect(root, &["config"], 2, words);
+        let output = expect(root, &["check", "--json"], 2, &["\"cards\":0"]);
+        assert!(!text(&output).contains("VERIFY"), "{settings}");
         assert!(published(&root.join("out")) == before, "{settings}");
     }
 }

@@ -12,6 +12,7 @@ use crate::parse::document::{Document, Format, Notice, bidi_controls};
 use crate::parse::manifest::ChunkRecord;
 use crate::parse::problem::Spanned;
 use crate::system::{Fingerprint, ReadFailure};
+use crate::text::veil::{self, Veiled};
 
 /// What a source gives, without its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,9 @@ pub struct SourceDerivation {
     /// Per chunk, how the next one follows it: the distance of their starts and the text between
     /// them, which belongs to neither. Only of chunks that are slices.
     pub joints: Box<[Fingerprint]>,
+    /// Per chunk, what of it the document does not say; empty if it says everything. It may hang on
+    /// a mark outside the chunk.
+    pub veils: Box<[Fingerprint]>,
 }
 
 /// Why a source gives no chunks.
@@ -103,6 +107,7 @@ pub fn given_source(records: &[&ChunkRecord]) -> Result<SourceDerivation, String
     Ok(SourceDerivation {
         chunks,
         joints: Box::default(),
+        veils: Box::default(),
         format: Format::Text,
         page_count: page_count.unwrap_or(1),
         paged: true,
@@ -119,6 +124,7 @@ pub fn derive_source(
     let chunks = chunk::chunk_document(view(document), chunker)?;
     Ok(SourceDerivation {
         joints: joints(&chunks, &document.text),
+        veils: veils(&chunks, &document.veiled),
         chunks,
         format: document.format,
         page_count: u32::try_from(document.pages.len().max(1)).unwrap_or(u32::MAX),
@@ -151,6 +157,28 @@ fn joints(chunks: &Chunks, text: &str) -> Box<[Fingerprint]> {
         .collect()
 }
 
+fn veils(chunks: &Chunks, veiled: &[Veiled]) -> Box<[Fingerprint]> {
+    if veiled.is_empty() {
+        return Box::default();
+    }
+    chunks
+        .list
+        .iter()
+        .map(|chunk| {
+            let parts: Vec<String> = veil::within(veiled, &chunk.range)
+                .iter()
+                .map(|stretch| {
+                    // Clipped, so that what is outside the chunk changes nothing.
+                    let start = stretch.range.start.saturating_sub(chunk.range.start);
+                    let end = stretch.range.end.min(chunk.range.end) - chunk.range.start;
+                    format!("{start} {end} {:?}", stretch.veil)
+                })
+                .collect();
+            Fingerprint::combine("kbc veils", parts.iter().map(String::as_bytes))
+        })
+        .collect()
+}
+
 /// What a quote runs into that goes on after its chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Following {
@@ -158,6 +186,8 @@ pub struct Following {
     pub hash: Digest,
     /// How it follows: see [`SourceDerivation::joints`].
     pub joint: Fingerprint,
+    /// See [`SourceDerivation::veils`].
+    pub veils: Option<Fingerprint>,
 }
 
 /// Says that a query looks at all of a source: text between chunks, and places in the file, which
@@ -178,6 +208,10 @@ pub struct CitedChunk {
     pub start_page: u32,
     /// Last page.
     pub end_page: u32,
+    /// Pages of the source; 1 where the format has none.
+    pub page_count: u32,
+    /// See [`SourceDerivation::veils`].
+    pub veils: Option<Fingerprint>,
     /// The next chunk of the document, where a quote may run into it.
     pub next: Option<Following>,
 }
@@ -205,6 +239,8 @@ pub fn cited_chunk(
             hash: chunk.hash,
             start_page: chunk.start_page,
             end_page: chunk.end_page,
+            page_count: derivation.page_count,
+            veils: derivation.veils.get(index).copied(),
             next: list
                 .get(index + 1)
                 .filter(|next| Some(next.ordinal) == ordinal.checked_add(1))
@@ -212,6 +248,7 @@ pub fn cited_chunk(
                 .map(|(next, joint)| Following {
                     hash: next.hash,
                     joint: *joint,
+                    veils: derivation.veils.get(index + 1).copied(),
                 }),
         }))
 }

@@ -15,7 +15,8 @@
 //! - [`chunk`] and [`commit`]: documents to chunks, hashes, Merkle trees.
 //! - [`text`]: normal forms and the quote matcher.
 //! - [`mod@derive`]: the per-file queries. [`resolve`]: names to sources.
-//! - [`check`]: the rules. [`emit`]: what is published. [`diagnostic`]: what is said.
+//! - [`check`]: the rules. [`emit`]: what is published. [`record`]: journals and histories.
+//!   [`diagnostic`]: what is said.
 //!
 //! What is *absent*: no query reads a whole-corpus value on behalf of one card, and nothing here
 //! knows about terminals, processes or databases on disk.
@@ -28,6 +29,7 @@ use salsa::Database;
 pub mod check;
 pub mod chunk;
 pub mod commit;
+pub mod deck;
 pub mod derive;
 pub mod diagnostic;
 pub mod documents;
@@ -35,7 +37,9 @@ pub mod embed;
 pub mod emit;
 pub mod input;
 pub mod parse;
+pub mod record;
 pub mod resolve;
+pub mod round;
 pub mod semantic;
 pub mod system;
 pub mod text;

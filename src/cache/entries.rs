@@ -233,6 +233,8 @@ pub struct CardDetails {
     pub diagnostics: Vec<Diagnostic>,
     /// Its citations, in order.
     pub citations: Vec<CitationEntry>,
+    /// The hash that the card says it has.
+    pub stored_hash: Option<Arc<str>>,
     /// What manifests need.
     pub summary: Option<CardSummary>,
 }

@@ -21,7 +21,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use kbc_queries::system::Fingerprint;
 
 /// Version of the tables and of everything stored in them. A cache of another version is rebuilt.
-const SCHEMA: i64 = 3;
+const SCHEMA: i64 = 4;
 
 /// Buckets of the last state. More buckets make a small change cheaper to record, and a full
 /// read dearer.

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use kbc_queries::commit::canonical;
 use kbc_queries::diagnostic::Severity;
 
-use crate::render::{identify, visible};
+use crate::render::identify;
 use crate::session::{Report, Session};
+use crate::workspace::door;
 
 use super::output::Texts;
 use super::{Failure, World, counted};
@@ -59,15 +60,8 @@ impl Baseline {
     /// It cannot be read, is no baseline, or one of another version.
     pub(super) fn read(path: &Path, shown: &Path) -> Result<Self, Failure> {
         let shown = shown.display();
-        let unreadable = |error: io::Error| {
-            let reason = crate::workspace::disk::failure(&error);
-            Failure(format!("the baseline {shown} cannot be read: {reason}"))
-        };
-        let metadata = std::fs::metadata(path).map_err(unreadable)?;
-        if metadata.len() > LIMIT {
-            return Err(Failure(format!("the baseline {shown} is too large")));
-        }
-        let bytes = std::fs::read(path).map_err(unreadable)?;
+        let bytes = door::read_named(path, LIMIT)
+            .map_err(|reason| Failure(format!("the baseline {shown} cannot be read: {reason}")))?;
         let no_baseline =
             |error: serde_json::Error| Failure(format!("{shown} is no baseline: {error}"));
         let version: Version = serde_json::from_slice(&bytes).map_err(no_baseline)?;
@@ -130,11 +124,10 @@ impl Baseline {
             .count();
         if gone > 0 {
             let verb = if gone == 1 { "occurs" } else { "occur" };
-            let _ = writeln!(
-                io::stderr(),
-                "kb: {} of the baseline no longer {verb}; `kb check --write-baseline` leaves out what is gone",
+            super::note(&format!(
+                "{} of the baseline no longer {verb}; `kb check --write-baseline` leaves out what is gone",
                 counted(gone, "finding")
-            );
+            ));
         }
     }
 }
@@ -177,12 +170,11 @@ pub(super) fn write(
     text.push('\n');
     let shown = path.display();
     let target = world.current.join(path);
-    if std::fs::read(&target).ok().as_deref() != Some(text.as_bytes()) {
+    if door::read(&target, LIMIT).ok().as_deref() != Some(text.as_bytes()) {
         replace(&target, text.as_bytes())
             .map_err(|error| Failure(format!("{shown} cannot be written: {error}")))?;
     }
-    let words = format!("kb: {shown} lists {}", counted(count, "finding"));
-    let _ = writeln!(io::stderr(), "{}", visible::line(&words));
+    super::note(&format!("{shown} lists {}", counted(count, "finding")));
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! `kb build`: compile everything and publish it.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 
 use clap::Args;
 
@@ -53,12 +53,15 @@ impl From<Diagnostic> for Published {
 
 /// Runs the command.
 pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
-    let project = world.project()?;
+    let project = world.project_as_it_is()?;
+    if project.is_misconfigured() {
+        return Err(output::refuse(world, &project, arguments.format.format()));
+    }
     let out = project.out();
     let shown = project.settings.out.to_string();
     let mut extra = Vec::new();
     let lock = match Lock::take(&project.root, || {
-        let _ = writeln!(io::stderr(), "kb: waiting for another kb in this project");
+        super::note("waiting for another kb in this project");
     }) {
         Ok(lock) => Some(lock),
         Err(error) => {
@@ -69,15 +72,15 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     if lock.is_some() && !arguments.locked {
         match publish::recover(&out) {
             Ok(false) => {}
-            Ok(true) => extra.push(
-                Diagnostic::new(
-                    registry::BUILD_003,
-                    format!("an earlier build was interrupted while it replaced {shown}/; its work is finished now"),
-                )
-                .in_file(&*shown)
-                .help("nothing to do"),
-            ),
-            Err(error) => extra.push(cannot(&shown, &format!("cannot finish an interrupted build: {error}"))),
+            // No part of the report: a build that repairs gives what a clean one gives.
+            Ok(true) => super::note(&format!(
+                "{}: an earlier build was interrupted while it replaced {shown}/; its work is finished now, nothing to do",
+                registry::BUILD_003
+            )),
+            Err(error) => extra.push(cannot(
+                &shown,
+                &format!("cannot finish an interrupted build: {error}"),
+            )),
         }
     }
     let options = Options {
@@ -113,7 +116,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     };
     session.record();
     drop(lock);
-    extra.extend(session.notice());
+    super::note_repairs(&session);
     let mut note = None;
     match published {
         Some(Published::Not(diagnostic)) => extra.push(*diagnostic),
@@ -132,7 +135,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         .sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
     output::print(world, &session, &report, arguments.format.format())?;
     if let Some(note) = note.filter(|_| arguments.format.is_for_people()) {
-        let _ = writeln!(io::stderr(), "{note}");
+        super::tell(&note);
     }
     if arguments.run.stats {
         output::print_stats(&session, &session.stats);
@@ -179,9 +182,6 @@ fn publish_set(
             shown,
             "a manifest in it cannot be read, and with it ids and retractions would be lost",
         ));
-    }
-    if session.project.is_misconfigured() {
-        return Published::from(cannot(shown, "kb.toml has errors"));
     }
     if session.is_published(out) {
         return Published::Unchanged;

@@ -1,7 +1,6 @@
 //! `kb check`: verify everything, change nothing.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -26,7 +25,7 @@ use super::{CommandResult, Failure, Outcome, World};
     after_help = "Examples:\n  kb check\n  kb check cards/tls/protocol-versions.md --format short\n  kb check --format sarif > kb.sarif\n  kb check --deny warnings --stats"
 )]
 pub struct Arguments {
-    /// Cards, or folders of cards; everything when none is given
+    /// Cards, or folders of cards, relative to the current folder; everything when none is given
     paths: Vec<PathBuf>,
     #[command(flatten)]
     format: FormatArguments,
@@ -43,6 +42,12 @@ pub struct Arguments {
     #[arg(long)]
     allow_retracted: bool,
     /// Accept small edits outside protected words, as `fuzzy`
+    ///
+    /// One letter more, less, other or swapped in a long word is accepted, at most one for every 50
+    /// characters of the quote, and so is a word that such a letter makes another: `sulfite` for
+    /// `sulfate`. Numbers, signs, short words, negations, letters with a diacritic, names and words
+    /// that the passage has elsewhere are protected. Each is reported as QUOTE-007 and counted as
+    /// fuzzy.
     #[arg(long)]
     fuzzy: bool,
     /// Hide the findings that this file lists; they verify nothing
@@ -52,6 +57,9 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "paths"])]
     write_baseline: Option<PathBuf>,
     /// Resolve against this chunks manifest instead of the project's sources
+    ///
+    /// A manifest does not say what stands between two chunks, so a quote has to stand in the cited
+    /// one as a whole.
     #[arg(long, value_name = "FILE")]
     chunks_manifest: Option<PathBuf>,
     /// Authorise by this source matrix instead of the project's
@@ -87,7 +95,10 @@ enum Deny {
 
 /// Runs the command.
 pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
-    let mut project = world.project()?;
+    let mut project = world.project_as_it_is()?;
+    if project.is_misconfigured() {
+        return Err(output::refuse(world, &project, arguments.format.format()));
+    }
     let baseline = match &arguments.baseline {
         Some(path) => Some(Baseline::read(&world.current.join(path), path)?),
         None => None,
@@ -105,7 +116,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
             relative => relative?,
         };
         if !project.root.join(&relative).exists() {
-            return Err(Failure(format!("there is no file {}", path.display())));
+            return Err(world.no_file(path));
         }
         paths.push(relative);
     }
@@ -129,7 +140,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     if let Some(card) = &arguments.why {
         let card = world.in_project(&project, card)?;
         let why = Session::why(project, options, &card).map_err(Failure)?;
-        writeln!(io::stdout(), "{card}: {why}")?;
+        super::say(&format!("{card}: {why}"))?;
         return Ok(Outcome::Fine);
     }
     let asked = arguments.semantic.oracle(world, &project)?;
@@ -153,7 +164,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     if let Some(baseline) = &baseline {
         baseline.hide(&session, &mut report);
     }
-    report.diagnostics.splice(0..0, session.notice());
+    super::note_repairs(&session);
     let empty = Session::is_vacuous(&report);
     output::print(world, &session, &report, arguments.format.format())?;
     if arguments.run.stats {

@@ -1,12 +1,12 @@
 //! `kb cite`: a ready citation for words that stand in a source.
 
-use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::render::json_line;
 use crate::session::{Cited, Session};
 
 use super::{CommandResult, Failure, Outcome, World};
@@ -49,6 +49,7 @@ struct Wanted {
 /// Runs the command.
 pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let mut session = Session::look_only(world.project()?, world.options());
+    super::note_repairs(&session);
     if let Some(progress) = &session.options().progress {
         progress.finish();
     }
@@ -60,14 +61,10 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     };
     let id = session.source_named(source).map_err(Failure)?;
     match session.cite(&id, quote) {
-        Ok(cited) if arguments.json => super::write_out(&to_json(&cited).to_string())?,
+        Ok(cited) if arguments.json => super::write_out(&json_line(&to_json(&cited)))?,
         Ok(cited) => super::write_out(&to_yaml(&cited))?,
         Err(reason) => {
-            let _ = writeln!(
-                io::stderr(),
-                "kb: {}",
-                crate::render::visible::line(&reason)
-            );
+            super::note(&reason);
             session.record();
             return Ok(Outcome::Findings);
         }
@@ -77,13 +74,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
 }
 
 fn run_batch(world: &World, session: &mut Session, batch: &std::path::Path) -> CommandResult {
-    let mut text = String::new();
-    if batch.as_os_str() == "-" {
-        io::stdin().read_to_string(&mut text)?;
-    } else {
-        text = std::fs::read_to_string(world.current.join(batch))
-            .map_err(|error| Failure(format!("{} cannot be read: {error}", batch.display())))?;
-    }
+    let text = world.text_of(batch)?;
     let mut all = true;
     let mut answers = String::new();
     for (number, line) in text
@@ -106,7 +97,7 @@ fn run_batch(world: &World, session: &mut Session, batch: &std::path::Path) -> C
             }
         };
         answer["id"] = wanted.id;
-        answers.push_str(&answer.to_string());
+        answers.push_str(&json_line(&answer));
         answers.push('\n');
     }
     super::write_out(answers.trim_end())?;

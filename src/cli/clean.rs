@@ -13,20 +13,20 @@ pub struct Arguments {}
 
 /// Runs the command.
 pub fn run(world: &World, _arguments: &Arguments) -> CommandResult {
-    let project = world.project()?;
+    let project = world.project_as_it_is()?;
     let directory = crate::cache::directory(&project.root);
     if !directory.exists() {
-        super::write_out("nothing to clean")?;
+        super::say("nothing to clean")?;
         return Ok(Outcome::Fine);
     }
     // Somebody may be building; what they hold is not torn from under them.
     let lock = crate::publish::Lock::take(&project.root, || {
-        eprintln!("kb: waiting for another kb in this project");
+        super::note("waiting for another kb in this project");
     })
     .map_err(|error| Failure(format!("cannot lock .kb/: {error}")))?;
     let result = fs::remove_dir_all(&directory);
     drop(lock);
     result.map_err(|error| Failure(format!("cannot delete .kb/: {error}")))?;
-    super::write_out("deleted .kb/")?;
+    super::say("deleted .kb/")?;
     Ok(Outcome::Fine)
 }

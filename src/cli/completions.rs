@@ -1,6 +1,5 @@
 //! `kb completions` and the man pages, generated from the command line's definition.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -29,7 +28,7 @@ pub struct ManArguments {
 pub fn run(arguments: &Arguments) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut definition(), "kb", &mut script);
-    io::stdout().write_all(&script)?;
+    super::write_bytes(&script)?;
     Ok(Outcome::Fine)
 }
 

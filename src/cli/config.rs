@@ -6,10 +6,10 @@ use clap::Args;
 
 use kbc_queries::parse::settings::{self, Origin};
 
-use crate::render::Format;
+use crate::render::{Format, json_line, visible};
 use crate::session::{Options, Report, Session};
 
-use super::{CommandResult, Outcome, World};
+use super::{CommandResult, Failure, Outcome, World};
 
 /// Print the settings in force and where each comes from
 #[derive(Args)]
@@ -31,7 +31,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         super::write_out(&format!("{:#}", settings::json_schema()))?;
         return Ok(Outcome::Fine);
     }
-    let project = world.project()?;
+    let project = world.project_as_it_is()?;
     let entries = project.settings.entries(&project.origins);
     let mut text = String::new();
     if arguments.json {
@@ -42,14 +42,13 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
                     serde_json::json!({ "kind": "file", "file": "kb.toml", "line": line })
                 }
             };
-            let _ = writeln!(
-                text,
-                "{}",
-                serde_json::json!({ "key": entry.key, "value": entry.value, "origin": origin })
-            );
+            let line =
+                serde_json::json!({ "key": entry.key, "value": entry.value, "origin": origin });
+            let _ = writeln!(text, "{}", json_line(&line));
         }
     } else {
-        let _ = writeln!(text, "# project: {}", project.root.display());
+        let root = project.root.display().to_string();
+        let _ = writeln!(text, "# project: {}", visible::line(&root));
         let width = entries
             .iter()
             .map(|e| e.key.len() + e.value.len() + 3)
@@ -61,6 +60,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
                 Origin::Line(line) => format!("kb.toml:{line}"),
             };
             let setting = format!("{} = {}", entry.key, entry.value);
+            let setting = visible::line(&setting);
             let _ = writeln!(text, "{setting:<0$}  # {origin}", width.unwrap_or(0));
         }
     }
@@ -81,9 +81,8 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         },
     );
     super::output::print_findings(world, &session, &report, Format::Full)?;
-    Ok(if misconfigured {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    if misconfigured {
+        return Err(Failure("kb.toml has errors".to_owned()));
+    }
+    Ok(Outcome::Fine)
 }

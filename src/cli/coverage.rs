@@ -45,6 +45,7 @@ enum FormatName {
 /// Runs the command.
 pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let mut session = Session::open(world.project()?, world.options());
+    super::note_repairs(&session);
     let only = if arguments.sources.is_empty() {
         None
     } else {

@@ -2,19 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use similar::TextDiff;
 
+use kbc_queries::CARD_LIMIT;
 use kbc_queries::derive::derive_card;
 use kbc_queries::diagnostic::{Applicability, Diagnostic, Edit, registry};
-use kbc_queries::input::FileStatus;
+use kbc_queries::input::{FileStatus, Profile};
 use kbc_queries::system::Fingerprint;
 
+use crate::render::visible;
 use crate::session::{Options, Session};
 use crate::workspace::discover::Matcher;
+use crate::workspace::door;
 
 use super::{CommandResult, Failure, Outcome, World};
 
@@ -32,7 +35,7 @@ use super::{CommandResult, Failure, Outcome, World};
     after_help = "Examples:\n  kb fix --dry-run\n  kb fix\n  kb fix cards/tls\n  kb fix --rewrite-quote cards/tls/protocol-versions.md"
 )]
 pub struct Arguments {
-    /// Cards, or folders of cards; everything when none is given
+    /// Cards, or folders of cards, relative to the current folder; everything when none is given
     paths: Vec<PathBuf>,
     /// Show what would change, as a unified diff, and write nothing
     ///
@@ -66,29 +69,43 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         let mut session = Session::open(world.project()?, options.clone());
         let report = session.report();
         session.record();
+        super::note_repairs(&session);
+        let cacg = session.project.profile() == Profile::Cacg;
+        if Session::is_vacuous(&report) && !cacg && !report.fails(false) {
+            return Err(Failure(
+                "nothing was fixed: the project has no cards; look at `cards.include` in kb.toml"
+                    .to_owned(),
+            ));
+        }
         let plan = plan(&report.diagnostics, arguments.rewrite_quote);
         let before = done.edits;
         for (file, fixes) in &plan {
-            fix_file(&session, file, fixes, arguments.dry_run, &mut done).map_err(|reason| {
-                Failure(format!(
-                    "{file} was not changed: {reason}{}",
-                    match done.edits {
-                        0 => String::new(),
-                        _ => format!(" (in others: {})", super::counted(done.edits, "edit")),
-                    }
-                ))
-            })?;
+            let words = fix_file(&session, file, fixes, arguments.dry_run, &mut done).map_err(
+                |reason| {
+                    Failure(format!(
+                        "{file} was not changed: {reason}{}",
+                        match done.edits {
+                            0 => String::new(),
+                            _ => format!(" (in others: {})", super::counted(done.edits, "edit")),
+                        }
+                    ))
+                },
+            )?;
+            match words {
+                Some(diff) if arguments.dry_run => show(&diff)?,
+                Some(words) => super::say(&words)?,
+                None => {}
+            }
         }
         if arguments.dry_run {
             if done.edits == 0 {
                 break;
             }
-            let _ = writeln!(
-                io::stderr(),
+            super::tell(&format!(
                 "{} in {} would be made",
                 super::counted(done.edits, "edit"),
                 super::counted(done.files, "file")
-            );
+            ));
             return Ok(Outcome::Findings);
         }
         if done.edits == before {
@@ -98,7 +115,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let mut session = Session::open(world.project()?, options);
     let report = session.report();
     session.record();
-    super::write_out(&format!(
+    super::say(&format!(
         "{} made; {} and {} are left{}",
         super::counted(done.edits, "edit"),
         super::counted(report.ledger.errors, "error"),
@@ -126,7 +143,7 @@ fn options(world: &World, arguments: &Arguments) -> Result<Options, Failure> {
     for path in &arguments.paths {
         let relative = world.in_project(&project, path)?;
         if !project.root.join(&relative).exists() {
-            return Err(Failure(format!("there is no file {}", path.display())));
+            return Err(world.no_file(path));
         }
         paths.push(relative);
     }
@@ -161,34 +178,35 @@ fn plan(diagnostics: &[Diagnostic], rewrite_quote: bool) -> BTreeMap<&str, Vec<&
     plan
 }
 
-/// Fixes one file, or shows how.
+/// Fixes one file and says so, or gives the diff that would. `None`: there is nothing to fix.
 fn fix_file(
     session: &Session,
     file: &str,
     fixes: &[&[Edit]],
     dry_run: bool,
     done: &mut Done,
-) -> Result<(), String> {
+) -> Result<Option<String>, String> {
     let text = checked_text(session, file)?;
     let Some((fixed, edits)) = fix_card(&text, fixes) else {
-        return Ok(());
+        return Ok(None);
     };
-    if dry_run {
-        show(&diff(file, &text, &fixed)).map_err(|error| error.0)?;
+    let words = if dry_run {
+        diff(file, &text, &fixed)
     } else {
         replace(&session.project.root, file, &text, &fixed)?;
-        super::write_out(&format!("fixed {file}")).map_err(|error| error.0)?;
-    }
+        format!("fixed {file}")
+    };
     done.files += 1;
     done.edits += edits;
-    Ok(())
+    Ok(Some(words))
 }
 
 const CHANGED: &str = "it changed in the meantime; run `kb fix` again";
 
 /// The text of a card, if it is the one that was checked: edits are places in that one.
 fn checked_text(session: &Session, file: &str) -> Result<String, String> {
-    let bytes = fs::read(session.project.root.join(file)).map_err(wrong)?;
+    let at = session.project.root.join(file);
+    let bytes = door::read(&at, CARD_LIMIT).map_err(|failure| failure.to_string())?;
     let status = session.cards.get(file).map(|state| &state.file.status);
     if status != Some(&FileStatus::Present(Fingerprint::of(&bytes))) {
         return Err(CHANGED.to_owned());
@@ -265,15 +283,22 @@ fn apply(text: &str, fixes: &[&[Edit]]) -> (String, usize) {
 }
 
 fn diff(file: &str, text: &str, fixed: &str) -> String {
+    let file = visible::line(file);
     TextDiff::from_lines(text, fixed)
         .unified_diff()
         .header(&format!("a/{file}"), &format!("b/{file}"))
         .to_string()
 }
 
-/// Prints a diff as it is: its last lines may be empty ones of the card.
+/// Prints a diff: its last lines may be empty ones of the card. A program that applies it needs
+/// the card's own characters; a terminal would obey some of them.
 fn show(diff: &str) -> Result<(), Failure> {
-    super::write_out(diff.strip_suffix('\n').unwrap_or(diff))
+    let diff = diff.strip_suffix('\n').unwrap_or(diff);
+    if io::stdout().is_terminal() {
+        super::say(diff)
+    } else {
+        super::write_out(diff)
+    }
 }
 
 fn wrong(error: io::Error) -> String {
@@ -300,7 +325,8 @@ fn replace(root: &Path, file: &str, before: &str, after: &str) -> Result<(), Str
         .map_err(wrong)?;
     temporary.as_file().sync_all().map_err(wrong)?;
     // As late as possible: what is written between this and the renaming would be lost.
-    if fs::read(&path).map_err(wrong)? != before.as_bytes() {
+    let now = door::read(&path, CARD_LIMIT).map_err(|failure| failure.to_string())?;
+    if now != before.as_bytes() {
         return Err(CHANGED.to_owned());
     }
     temporary
@@ -311,7 +337,7 @@ fn replace(root: &Path, file: &str, before: &str, after: &str) -> Result<(), Str
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
     use std::fs;
 

@@ -7,6 +7,7 @@ use kbc_queries::emit::index_manifest::{IndexManifest, SCHEMA_VERSION, compare};
 
 use crate::publish::{self, Lock, set};
 use crate::session::{Options, Report, Session};
+use crate::workspace::door;
 
 use super::check::RunArguments;
 use super::output::{self, FormatArguments};
@@ -26,7 +27,10 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
-    let project = world.project()?;
+    let project = world.project_as_it_is()?;
+    if project.is_misconfigured() {
+        return Err(output::refuse(world, &project, arguments.format.format()));
+    }
     let options = Options {
         no_cache: arguments.run.no_cache,
         paranoid: arguments.run.paranoid,
@@ -47,6 +51,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         diagnostics = judge(&session);
     }
     session.record();
+    super::note_repairs(&session);
     let mut report = Report {
         diagnostics,
         ..Report::default()
@@ -64,7 +69,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
             .diagnostics
             .iter()
             .any(|diagnostic| diagnostic.code == registry::FRESH_002);
-        super::write_out(match (red, missing) {
+        super::say(match (red, missing) {
             (true, true) => "RED: nothing usable is published yet, build required (kb build)",
             (true, false) => "RED: index stale, rebuild required (kb build)",
             (false, _) => "GREEN: the published set is the one these inputs give",
@@ -87,16 +92,13 @@ fn judge(session: &Session) -> Vec<Diagnostic> {
     let out = session.project.out();
     let shown = format!("{}/{}", session.project.settings.out, publish::LAST);
     let mut diagnostics = session.findings_of_look();
-    let bytes = match std::fs::read(publish::current(&out, publish::LAST)) {
+    let bytes = match door::read(&publish::current(&out, publish::LAST), publish::LIMIT) {
         Ok(bytes) => bytes,
-        Err(error) => {
+        Err(failure) => {
             diagnostics.push(
                 Diagnostic::new(
                     registry::FRESH_002,
-                    format!(
-                        "there is no index manifest to compare with: {}",
-                        crate::workspace::disk::failure(&error)
-                    ),
+                    format!("there is no index manifest to compare with: {failure}"),
                 )
                 .in_file(shown)
                 .help("run `kb build`"),

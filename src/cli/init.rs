@@ -83,7 +83,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         write(&root, ".gitignore", ".kb/\n")?;
     }
     let shown = arguments.folder.display();
-    super::write_out(&format!(
+    super::say(&format!(
         "made {shown}: {}\n\nnext:\n  {}kb check",
         FILES.join(", "),
         if arguments.folder.as_os_str() == "." {

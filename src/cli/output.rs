@@ -1,6 +1,6 @@
 //! Printing reports and statistics.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::render::{self, Format, RenderOptions, SourceProvider};
 use crate::session::{Report, Session, Stats};
+use crate::workspace::{Project, SETTINGS_FILE};
 
 use super::{Failure, World};
 
@@ -45,7 +46,33 @@ impl FormatArguments {
         if self.json {
             return Format::Json;
         }
-        match self.format {
+        self.format.format()
+    }
+
+    /// Whether a person reads it.
+    pub fn is_for_people(&self) -> bool {
+        matches!(self.format(), Format::Full | Format::Short)
+    }
+}
+
+/// How a report is to be printed, where no format is asked for the card-graph contract's lines.
+#[derive(Args)]
+pub struct ModernArguments {
+    /// Print findings as `kb check` does, instead of the contract's lines on stderr
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<FormatName>,
+}
+
+impl ModernArguments {
+    /// The format asked for.
+    pub fn chosen(&self) -> Option<Format> {
+        self.format.map(FormatName::format)
+    }
+}
+
+impl FormatName {
+    fn format(self) -> Format {
+        match self {
             FormatName::Full => Format::Full,
             FormatName::Short => Format::Short,
             FormatName::Json => Format::Json,
@@ -53,11 +80,6 @@ impl FormatArguments {
             FormatName::Github => Format::Github,
             FormatName::Junit => Format::Junit,
         }
-    }
-
-    /// Whether a person reads it.
-    pub fn is_for_people(&self) -> bool {
-        matches!(self.format(), Format::Full | Format::Short)
     }
 }
 
@@ -87,6 +109,20 @@ impl SourceProvider for Texts<'_> {
     }
 }
 
+/// Prints what is wrong with a project's settings to stdout. The command ends with that: what
+/// followed from other settings than were meant would be blamed on cards and sources.
+pub fn refuse(world: &World, project: &Project, format: Format) -> Failure {
+    let mut texts: BTreeMap<String, Arc<str>> = BTreeMap::new();
+    if let Some(text) = &project.settings_text {
+        texts.insert(SETTINGS_FILE.to_owned(), text.clone());
+    }
+    let report = Report::of_settings(project);
+    match print_with(world, &report, format, &texts) {
+        Ok(()) => Failure(super::MISCONFIGURED.to_owned()),
+        Err(failure) => failure,
+    }
+}
+
 /// Prints a report to stdout.
 pub fn print(
     world: &World,
@@ -94,20 +130,26 @@ pub fn print(
     report: &Report,
     format: Format,
 ) -> Result<(), Failure> {
-    let options = RenderOptions {
+    print_with(world, report, format, &Texts::new(session))
+}
+
+fn print_with(
+    world: &World,
+    report: &Report,
+    format: Format,
+    texts: &dyn SourceProvider,
+) -> Result<(), Failure> {
+    let stdout = io::stdout();
+    let rendered = render::render(report, format, &options(world), texts, &mut stdout.lock());
+    super::streams::written(rendered)
+}
+
+fn options(world: &World) -> RenderOptions {
+    RenderOptions {
         color: world.use_color(),
         unicode: speaks_unicode(),
         width: terminal_width(),
-    };
-    let stdout = io::stdout();
-    render::render(
-        report,
-        format,
-        &options,
-        &Texts::new(session),
-        &mut stdout.lock(),
-    )
-    .map_err(|error| Failure(format!("cannot write the report: {error}")))
+    }
 }
 
 /// Prints a report's findings without the ledger, for commands that check no citation.
@@ -118,12 +160,8 @@ pub fn print_findings(
     format: Format,
 ) -> Result<(), Failure> {
     let mut bytes = Vec::new();
-    let options = RenderOptions {
-        color: world.use_color(),
-        unicode: speaks_unicode(),
-        width: terminal_width(),
-    };
-    render::render(report, format, &options, &Texts::new(session), &mut bytes)
+    let texts = Texts::new(session);
+    render::render(report, format, &options(world), &texts, &mut bytes)
         .map_err(|error| Failure(format!("cannot write the report: {error}")))?;
     let text = String::from_utf8_lossy(&bytes);
     // The ledger is the last line.

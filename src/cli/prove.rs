@@ -1,6 +1,5 @@
 //! `kb prove` and `kb verify-proof`: that a chunk's text is part of a published corpus.
 
-use std::io::Read;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -81,6 +80,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let id = session.source_named(&arguments.source).map_err(Failure)?;
     let commitments = session.commitments(None);
     session.record();
+    super::note_repairs(&session);
     if let Some(progress) = &session.options().progress {
         progress.finish();
     }
@@ -156,14 +156,8 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
 
 /// Runs `kb verify-proof`.
 pub fn verify(world: &World, arguments: &VerifyArguments) -> CommandResult {
-    let mut text = String::new();
-    let shown = arguments.proof.display().to_string();
-    if shown == "-" {
-        std::io::stdin().read_to_string(&mut text)?;
-    } else {
-        text = std::fs::read_to_string(world.current.join(&arguments.proof))
-            .map_err(|error| Failure(format!("{shown} cannot be read: {error}")))?;
-    }
+    let text = world.text_of(&arguments.proof)?;
+    let shown = arguments.proof.display();
     // A file that is no proof is a wrong argument; a proof that does not hold is a finding.
     let file: ProofFile = serde_json::from_str(&text)
         .map_err(|error| Failure(format!("{shown} is no proof: {error}")))?;
@@ -175,7 +169,7 @@ pub fn verify(world: &World, arguments: &VerifyArguments) -> CommandResult {
     }
     match holds(&file, arguments.corpus.as_deref()) {
         Ok(()) => {
-            super::write_out(&format!(
+            super::say(&format!(
                 "valid: {} is leaf {} of {} in `{}`, which is document {} of {} in the corpus {}",
                 file.chunk_id,
                 file.leaf_index,
@@ -188,7 +182,7 @@ pub fn verify(world: &World, arguments: &VerifyArguments) -> CommandResult {
             Ok(Outcome::Fine)
         }
         Err(reason) => {
-            super::write_out(&format!(
+            super::say(&format!(
                 "CACG-PROOF-001: the proof does not hold: {reason}"
             ))?;
             Ok(Outcome::Findings)

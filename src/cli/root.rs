@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::Args;
 
 use crate::publish::set;
+use crate::render::{json_line, visible};
 use crate::session::Session;
 
 use super::{CommandResult, Failure, Outcome, World};
@@ -30,6 +31,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     };
     let commitments = session.commitments(only.as_deref());
     session.record();
+    super::note_repairs(&session);
     if let Some(progress) = &session.options().progress {
         progress.finish();
     }
@@ -48,13 +50,15 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
                 "source_id": id, "path": path, "leaf_count": commitment.leaf_count,
                 "root": commitment.root, "commitment": commitment.commitment,
             });
-            let _ = writeln!(text, "{line}");
+            let _ = writeln!(text, "{}", json_line(&line));
         } else {
             let _ = writeln!(
                 text,
-                "{}  {id}  {}  {path}",
+                "{}  {}  {}  {}",
                 commitment.commitment,
-                super::counted(commitment.leaf_count, "chunk")
+                visible::line(id),
+                super::counted(commitment.leaf_count, "chunk"),
+                visible::line(path)
             );
         }
     }
@@ -62,7 +66,7 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
         let corpus = set::corpus(commitments.iter().map(|(id, c)| (&**id, c.commitment)));
         if arguments.json {
             let line = serde_json::json!({ "corpus": corpus });
-            let _ = writeln!(text, "{line}");
+            let _ = writeln!(text, "{}", json_line(&line));
         } else {
             let _ = writeln!(
                 text,

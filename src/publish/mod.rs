@@ -18,12 +18,18 @@ use sha2::{Digest as _, Sha256};
 
 use kbc_queries::commit::hash::Digest;
 
+use crate::workspace::door;
+
 /// The folder of staged files, inside `out/`.
 const STAGING: &str = ".kb-publish";
 /// Names the staged set once it is complete.
 const INTENT: &str = "intent.json";
 /// The file that a reader compares the others with; it moves last.
 pub const LAST: &str = "index_manifest.json";
+/// Largest published file that is read as a whole, in bytes; larger ones are streamed.
+pub const LIMIT: u64 = 2 << 30;
+/// Largest intent: six names and hashes, with room to spare.
+const INTENT_LIMIT: u64 = 1 << 20;
 
 /// The names and hashes of a set that is about to be published.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,6 +134,11 @@ impl Staging {
         })
     }
 
+    /// A place for work on the way to a file of the set; it is cleared with the set.
+    pub fn scratch(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
     /// Closes a file of the set and makes it durable. Returns its hash.
     pub fn finish(&mut self, file: StagedFile) -> Result<Digest, PublishError> {
         let name = file.name;
@@ -190,11 +201,15 @@ impl Staging {
 
     fn commit_these(&self, names: &[String]) -> Result<(), PublishError> {
         for name in names {
-            let target = self.out.join(name);
-            if target.is_dir() {
+            // A folder cannot be replaced by a file; a pipe, a socket or a device is somebody's.
+            let target = fs::symlink_metadata(self.out.join(name));
+            if let Ok(found) = target
+                && !found.is_file()
+                && !found.is_symlink()
+            {
                 return Err(PublishError {
                     doing: format!("cannot replace {}/{name}", self.shown),
-                    error: io::Error::from(io::ErrorKind::IsADirectory),
+                    error: io::Error::other("it is not a regular file"),
                 });
             }
         }
@@ -247,6 +262,7 @@ fn apply(out: &Path, intent: &Intent) -> io::Result<()> {
 }
 
 #[cfg(unix)]
+#[expect(clippy::disallowed_methods, reason = "a folder is no file")]
 fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
@@ -258,7 +274,7 @@ fn sync_directory(_path: &Path) -> io::Result<()> {
 
 /// SHA-256 of a file's bytes.
 pub fn hash_file(path: &Path) -> Option<Digest> {
-    let mut file = File::open(path).ok()?;
+    let mut file = door::open(path, door::STREAM_LIMIT).ok()?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     loop {
@@ -271,7 +287,7 @@ pub fn hash_file(path: &Path) -> Option<Digest> {
 }
 
 fn read_intent(out: &Path) -> Option<Intent> {
-    let bytes = fs::read(out.join(STAGING).join(INTENT)).ok()?;
+    let bytes = door::read(&out.join(STAGING).join(INTENT), INTENT_LIMIT).ok()?;
     let intent: Intent = serde_json::from_slice(&bytes).ok()?;
     // It may be somebody else's file: a name that leads elsewhere is none of ours.
     let ours = |name: &String| {
@@ -349,12 +365,17 @@ impl Lock {
     /// Takes the lock below `.kb/`, waiting for another holder. `waiting` is called once if it has to.
     pub fn take(root: &Path, waiting: impl FnOnce()) -> io::Result<Self> {
         crate::cache::prepare_directory(root)?;
-        let path = crate::cache::directory(root).join("lock");
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path)?;
+        Self::take_file(&crate::cache::directory(root).join("lock"), waiting)
+    }
+
+    /// Takes the lock of a folder that is no project's, which is made if it is not there.
+    pub fn take_folder(out: &Path, waiting: impl FnOnce()) -> io::Result<Self> {
+        fs::create_dir_all(out)?;
+        Self::take_file(&out.join(".kb-lock"), waiting)
+    }
+
+    fn take_file(path: &Path, waiting: impl FnOnce()) -> io::Result<Self> {
+        let file = door::lockable(path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {

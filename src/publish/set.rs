@@ -1,7 +1,6 @@
 //! The published set: what is in it, from what the session knows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 
@@ -29,6 +28,7 @@ use kbc_queries::system::Fingerprint;
 use crate::cache::{decode, encode};
 use crate::session::Session;
 use crate::workspace::context::Published;
+use crate::workspace::door;
 use crate::workspace::ids::Recorded;
 
 use super::{LAST, PublishError, Staging};
@@ -260,7 +260,7 @@ fn write_chunks(
 
 /// A fragment of the manifest in place, if its bytes are still those that were written.
 fn read_fragment(path: &std::path::Path, fragment: &Fragment) -> Option<Vec<u8>> {
-    let mut file = File::open(path).ok()?;
+    let mut file = door::open(path, door::STREAM_LIMIT).ok()?;
     file.seek(SeekFrom::Start(fragment.offset)).ok()?;
     let mut bytes = Vec::new();
     file.take(fragment.length).read_to_end(&mut bytes).ok()?;

@@ -60,6 +60,15 @@ pub(super) fn write(findings: &Findings<'_>, out: &mut dyn Write) -> io::Result<
     )
 }
 
+/// One value as one line without its end. What a terminal would obey is escaped.
+pub(super) fn line(value: &impl Serialize) -> String {
+    let mut bytes = Vec::new();
+    // Values of ours have no maps with keys that are no texts, and memory takes every write.
+    let _ = write_line(&mut bytes, value);
+    bytes.pop();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// One value on one line. What a terminal would obey is escaped, which JSON allows in its strings.
 pub(super) fn write_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     let json = serde_json::to_string(value)?;

@@ -78,6 +78,12 @@ impl SourceProvider for BTreeMap<String, Arc<str>> {
     }
 }
 
+/// A value as one line of JSON, without its end. What a terminal would obey is escaped, which JSON
+/// allows in its strings.
+pub fn json_line(value: &serde_json::Value) -> String {
+    json::line(value)
+}
+
 /// Writes a report. A reader that went away (broken pipe) is not an error.
 pub fn render(
     report: &Report,

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use kbc_queries::check::passage::SourceText;
 use kbc_queries::chunk::chunk_id;
 use kbc_queries::derive;
-use kbc_queries::text::quote::{Matcher, Options, Passage, Quote, find_all_exact_or_normalized};
+use kbc_queries::text::quote::{Matcher, Options, Quote, find_all_exact_or_normalized};
 
-use super::Session;
+use super::{Given, Session};
 
 /// A citation, ready to be put into a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,11 +70,41 @@ impl Session {
     }
 }
 
+impl Session {
+    /// The ids and texts of a source's chunks that are not retracted. `None`: there is no such
+    /// source, or it gives no text.
+    pub fn active_chunks(&mut self, id: &str) -> Option<Vec<(String, String)>> {
+        if self.given == Given::Known {
+            // No verdict needed the manifest; its text does.
+            self.read_given();
+            self.assign_ids();
+        }
+        self.bind_all();
+        let input = self.sources.get(self.by_id.get(id)?)?.input?;
+        derive::source(&self.db, input).as_ref().ok()?;
+        let text = SourceText::load(&self.db, input).ok()?;
+        let (_, retracted, chunks) = self.context.marks(id);
+        if retracted {
+            return None;
+        }
+        let ids = text
+            .chunks()
+            .iter()
+            .map(|chunk| chunk_id(id, chunk.start_page, chunk.ordinal));
+        let all = ids.enumerate();
+        Some(
+            all.filter(|(_, id)| !chunks.iter().any(|retracted| **retracted == **id))
+                .map(|(index, id)| (id, text.chunk_text(index).to_owned()))
+                .collect(),
+        )
+    }
+}
+
 /// The chunk that holds the quote and the quote's place in the chunk's text. A chunk that holds it
 /// whole comes before one that it runs out of.
 fn place(text: &SourceText, quote: &Quote<'_>, id: &str) -> Result<(usize, Range<usize>), String> {
-    if let Some(document) = text.document() {
-        let places = find_all_exact_or_normalized(&document.text, quote);
+    if let Some(whole) = text.whole() {
+        let places = find_all_exact_or_normalized(&whole.passage(None), quote);
         match places.as_slice() {
             [only] => {
                 if let Some(index) = text.chunk_over(only)
@@ -122,8 +152,8 @@ fn place(text: &SourceText, quote: &Quote<'_>, id: &str) -> Result<(usize, Range
 }
 
 fn verified(text: &SourceText, quote: &Quote<'_>, index: usize) -> Option<Range<usize>> {
-    let verdict =
-        Matcher::new(Passage::whole(text.chunk_text(index))).check(quote, Options::default());
+    let window = text.chunk_window(index)?;
+    let verdict = Matcher::new(window.passage(None)).check(quote, Options::default());
     if verdict.verified() {
         verdict.cover()
     } else {
@@ -136,14 +166,7 @@ fn running_on(text: &SourceText, quote: &Quote<'_>, index: usize) -> Option<Rang
     let first = text.chunk(index)?.start_page;
     let last = text.chunk(index + 1)?.end_page;
     let window = text.window(index, [u64::from(first), u64::from(last)])?;
-    let passage = Passage {
-        text: window.text,
-        cited: window.cited,
-        window: window.pages,
-        page_starts: &window.page_starts,
-        title: None,
-    };
-    let verdict = Matcher::new(passage).check(quote, Options::default());
+    let verdict = Matcher::new(window.passage(None)).check(quote, Options::default());
     if verdict.verified() {
         verdict.cover()
     } else {
@@ -152,10 +175,14 @@ fn running_on(text: &SourceText, quote: &Quote<'_>, index: usize) -> Option<Rang
 }
 
 fn absent(text: &SourceText, quote: &Quote<'_>, id: &str) -> String {
-    let whole = text.document().map_or("", |document| &document.text);
-    let verdict = Matcher::new(Passage::whole(whole)).check(quote, Options::default());
-    match verdict.nearest() {
-        Some(nearest) => format!(
+    let whole = text.whole();
+    let nearest = whole.as_ref().and_then(|whole| {
+        let matcher = Matcher::new(whole.passage(None));
+        let nearest = matcher.check(quote, Options::default()).nearest().cloned();
+        nearest.map(|nearest| (whole.text, nearest))
+    });
+    match nearest {
+        Some((whole, nearest)) => format!(
             "the words do not stand in `{id}`; nearest: \"{}\"; {}",
             whole.get(nearest.span.clone()).unwrap_or_default(),
             nearest.decides

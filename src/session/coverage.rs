@@ -19,7 +19,7 @@ use kbc_queries::derive::{self, derive_card};
 use kbc_queries::parse::document::{Document, FilePosition};
 use kbc_queries::system::System;
 use kbc_queries::text::lines::LineIndex;
-use kbc_queries::text::quote::{MatchClass, Matcher, Options, Passage, Quote};
+use kbc_queries::text::quote::{MatchClass, Matcher, Options, Quote};
 use kbc_queries::text::sentences::{Ties, sentences};
 
 use crate::cache::entries::CardEntry;
@@ -108,6 +108,8 @@ struct Cite {
     chunk_id: Box<str>,
     pages: [u64; 2],
     quote: Box<str>,
+    prefix: Option<Box<str>>,
+    suffix: Option<Box<str>>,
 }
 
 impl Session {
@@ -197,6 +199,8 @@ fn card_coverage(
                 chunk_id: complete.chunk_id,
                 pages: [complete.page_range.start, complete.page_range.end],
                 quote: complete.quote,
+                prefix: complete.prefix,
+                suffix: complete.suffix,
             },
         ));
     }
@@ -284,19 +288,17 @@ fn where_it_stands(text: &SourceText, index: usize, cite: &Cite) -> Vec<Range<us
     let Some(window) = text.window(index, cite.pages) else {
         return Vec::new();
     };
-    let passage = Passage {
-        text: window.text,
-        cited: window.cited,
-        window: window.pages,
-        page_starts: &window.page_starts,
-        title: None,
-    };
     let options = Options {
         fuzzy: cite.class == MatchClass::Fuzzy,
         ..Options::default()
     };
-    Matcher::new(passage)
-        .check(&Quote::new(&cite.quote), options)
+    let quote = Quote {
+        text: &cite.quote,
+        prefix: cite.prefix.as_deref(),
+        suffix: cite.suffix.as_deref(),
+    };
+    Matcher::new(window.passage(None))
+        .check(&quote, options)
         .spans()
         .iter()
         .filter_map(|span| text.in_document(index, span.clone()))

@@ -14,6 +14,8 @@ use crate::cache::entries::FileRecord;
 use crate::cache::{Trace, decode, encode};
 use crate::publish;
 use crate::workspace::context::{Context, Published, Row};
+use crate::workspace::disk::failure;
+use crate::workspace::door;
 use crate::workspace::ids::Recorded;
 use crate::workspace::stamp::Stamp;
 use crate::workspace::{MATRIX_LIMIT, place_problems};
@@ -37,7 +39,7 @@ impl Session {
             Ok(_) => {
                 return FileStatus::Failed(ReadFailure::NotAFile);
             }
-            Err(error) => return FileStatus::Failed(crate::workspace::disk::failure(&error)),
+            Err(error) => return FileStatus::Failed(failure(&error)),
         };
         if let Some(known) = self.others.get(path)
             && !self.options.paranoid
@@ -48,7 +50,7 @@ impl Session {
         }
         let status = match fingerprint_file(at) {
             Ok(fingerprint) => FileStatus::Present(fingerprint),
-            Err(error) => FileStatus::Failed(crate::workspace::disk::failure(&error)),
+            Err(failure) => FileStatus::Failed(failure),
         };
         let file = FileRecord {
             stamp: stamp.filter(|stamp| !stamp.is_racy(looked_at)),
@@ -68,7 +70,6 @@ impl Session {
         };
         self.read_matrix(&mut context);
         self.read_published(&mut context, looked_at);
-        self.take_given(&mut context);
         context.recorded = context
             .published
             .sources
@@ -147,9 +148,21 @@ impl Session {
         ];
         let mut parts: Vec<Vec<u8>> = vec![PUBLISHED_VERSION.to_le_bytes().to_vec()];
         let mut files = Vec::new();
+        // Of an explicit chunks manifest the cards manifest beside it belongs to it.
+        let beside = self
+            .options
+            .chunks_manifest
+            .as_ref()
+            .and_then(|path| path.parent());
+        let beside = beside.map(std::path::Path::to_path_buf);
         for name in names {
-            let at = publish::current(&out, name);
-            let shown = format!("{}/{name}", self.project.settings.out);
+            let (at, shown) = match &beside {
+                Some(folder) => (folder.join(name), self.shown(&folder.join(name))),
+                None => (
+                    publish::current(&out, name),
+                    format!("{}/{name}", self.project.settings.out),
+                ),
+            };
             let status = self.other(&shown, &at, looked_at);
             parts.push(keys::status(&status).0.to_vec());
             files.push((shown, at, status));
@@ -179,10 +192,10 @@ impl Session {
                     continue;
                 }
                 FileStatus::Present(_) if index == 1 && scan_published(at, context) => continue,
-                FileStatus::Present(_) => match std::fs::read(at) {
+                FileStatus::Present(_) => match door::read(at, publish::LIMIT) {
                     Ok(bytes) => bytes,
-                    Err(error) => {
-                        let reason = crate::workspace::disk::failure(&error).to_string();
+                    Err(failure) => {
+                        let reason = failure.to_string();
                         context.diagnostics.push(unusable(shown, &reason));
                         continue;
                     }
@@ -216,12 +229,12 @@ impl Session {
 }
 
 /// The fingerprint of a file that may be larger than memory should be asked for.
-fn fingerprint_file(path: &std::path::Path) -> std::io::Result<Fingerprint> {
-    let mut file = std::fs::File::open(path)?;
+pub(super) fn fingerprint_file(path: &std::path::Path) -> Result<Fingerprint, ReadFailure> {
+    let mut file = door::open(path, door::STREAM_LIMIT)?;
     let mut hasher = FingerprintHasher::default();
     let mut buffer = vec![0; 1 << 18];
     loop {
-        match file.read(&mut buffer)? {
+        match file.read(&mut buffer).map_err(|error| failure(&error))? {
             0 => return Ok(hasher.finish()),
             count => hasher.update(buffer.get(..count).unwrap_or_default()),
         }
@@ -239,7 +252,7 @@ fn unusable(path: &str, reason: &str) -> Diagnostic {
 
 /// Takes the retractions of a valid chunks manifest without holding it in memory.
 fn scan_published(at: &std::path::Path, context: &mut Context) -> bool {
-    let Ok(file) = std::fs::File::open(at) else {
+    let Ok(file) = door::open(at, door::STREAM_LIMIT) else {
         return false;
     };
     let reader = std::io::BufReader::with_capacity(1 << 20, file);

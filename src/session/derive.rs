@@ -23,7 +23,7 @@ use crate::cache::entries::{
 use crate::cache::{Trace, encode};
 
 use super::stale::Circumstances;
-use super::{Database, Session, Touched, keys};
+use super::{Database, Given, Session, Touched, keys};
 
 /// Variants of a card's verdict that one trace keeps.
 const VARIANTS: usize = 3;
@@ -59,6 +59,9 @@ struct Parsed {
 
 impl Session {
     pub(super) fn derive_once(&mut self, among: Option<&Touched>) -> Vec<Arc<str>> {
+        if self.given == Given::Known {
+            return Vec::new();
+        }
         let started = Instant::now();
         let policy = keys::policy(
             self.context.profile,
@@ -244,7 +247,9 @@ impl Session {
     }
 
     fn keep_source(&mut self, path: &Arc<str>, report: SourceReport) {
-        if let Some(bytes) = encode(&report) {
+        if !self.has_given_chunks()
+            && let Some(bytes) = encode(&report)
+        {
             self.traces.push((report.key, Trace::Bytes(bytes)));
         }
         if let Some(state) = self.sources.get_mut(path) {
@@ -254,7 +259,9 @@ impl Session {
     }
 
     fn keep_card(&mut self, path: &Arc<str>, entry: Arc<CardEntry>) {
-        if self.cache.is_some() {
+        if self.has_given_chunks() {
+            self.keep_given(path, &entry);
+        } else if self.cache.is_some() {
             let mut variants = vec![entry.clone()];
             variants.extend(
                 self.variants(entry.own_key)
@@ -358,6 +365,7 @@ impl Circumstances<'_> {
                 reading_key: self.reading_key(reading),
                 diagnostics,
                 citations,
+                stored_hash: report.stored_hash.clone(),
                 summary: report.summary.clone(),
             }),
         }
@@ -375,7 +383,7 @@ fn source_report(db: &Database, job: &SourceJob) -> SourceReport {
     };
     SourceReport {
         key: job.key,
-        diagnostics: source_diagnostics(&job.path, derivation),
+        diagnostics: source_diagnostics(db, job.input, derivation),
         failed: derivation.is_err(),
         page_count,
         chunk_count,

@@ -1,11 +1,18 @@
 //! Sources that a chunks manifest stands for: nothing is discovered, read or cut.
 //!
 //! The manifest is trusted only as far as its hashes hold; that is checked per cited chunk, by the
-//! rules. No cache is kept of such a run: its sources are nobody's files, and the next run of the
-//! project would have to forget them again.
+//! rules. No state is kept of such a run: its sources are nobody's files, and the next run of the
+//! project would have to forget them again. Verdicts are kept, under everything that they depend
+//! on: the bytes of the card and of the manifest, the matrix, the policy. A run that finds all of
+//! its verdicts does not read the manifest.
+//!
+//! A quote that runs over the edge of such a chunk does not verify. The manifest holds texts,
+//! pages and ordinals, but neither offsets nor the chunker: what stands between two chunks is
+//! unknown, and where two texts seem to overlap the words may as well stand there twice. So nothing
+//! here says that two chunks are adjacent slices, and the check fails closed.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kbc_queries::chunk::{CacgParams, Chunker};
@@ -15,16 +22,20 @@ use kbc_queries::input::{FileStatus, Recipe};
 use kbc_queries::parse::document::{ExtractOptions, Format};
 use kbc_queries::parse::manifest::{self, ChunkRecord};
 use kbc_queries::parse::problem::Problem;
+use kbc_queries::parse::skill::FILE_NAME;
 use kbc_queries::system::Fingerprint;
 
-use crate::cache::entries::FileRecord;
+use crate::cache::entries::{CardEntry, FileRecord};
+use crate::cache::{Trace, decode, encode};
+use crate::publish;
 use crate::workspace::context::{Context, Published};
 use crate::workspace::discover::{Discovery, Found, Role, relative};
 use crate::workspace::disk::Disk;
 use crate::workspace::stamp::Stamp;
-use crate::workspace::{Project, disk, place_problems};
+use crate::workspace::{Project, door, place_problems};
 
-use super::{Options, Session, SourceState};
+use super::decisions::fingerprint_file;
+use super::{Given, Options, Session, SourceState, keys};
 
 impl Session {
     /// Whether the chunks come from an explicit manifest.
@@ -37,20 +48,107 @@ impl Session {
         relative(&self.project.root, path).unwrap_or_else(|| path.display().to_string())
     }
 
-    /// Puts the sources of the explicit manifest, if there is one, in the place of discovered ones.
-    pub(super) fn take_given(&mut self, context: &mut Context) {
+    /// Finds the verdicts of an earlier run on the same manifest, or takes the manifest in.
+    pub(super) fn look_at_given(&mut self) {
         let Some(path) = self.options.chunks_manifest.clone() else {
             return;
         };
-        let shown = self.shown(&path);
+        if self.cache.is_some()
+            && self.context.diagnostics.is_empty()
+            && let Ok(manifest) = fingerprint_file(&path)
+            && let Some(entries) = self.known_verdicts(self.given_key(manifest))
+        {
+            self.stats.trace_hits += entries.len() as u64;
+            for (path, entry) in entries {
+                self.stats.citations_reused += entry.names.len() as u64;
+                self.replace_entry(&path, entry);
+            }
+            self.given = Given::Known;
+            return;
+        }
+        self.read_given();
+    }
+
+    /// Takes the manifest in, if there is one and that was not needed until now.
+    pub(super) fn read_given(&mut self) {
+        let Some(path) = self.options.chunks_manifest.clone() else {
+            return;
+        };
+        let mut context = std::mem::take(&mut self.context);
+        let before = context.diagnostics.len();
+        let manifest = self.take_given(&path, &mut context);
+        let usable = context.diagnostics.len() == before;
+        self.context = context;
+        self.given = match manifest {
+            Some(manifest) if usable => Given::Read(self.given_key(manifest)),
+            _ => Given::None,
+        };
+    }
+
+    /// What a verdict depends on besides the card and the policy.
+    fn given_key(&self, manifest: Fingerprint) -> Fingerprint {
+        let rows = self.context.matrix.iter().flatten();
+        let rows: Vec<Fingerprint> = rows.map(|(_, row)| row.key).collect();
+        let parts = std::iter::once(&manifest).chain(&rows);
+        Fingerprint::combine("kbc given deck", parts.map(|part| &part.0[..]))
+    }
+
+    fn verdict_key(own_key: Fingerprint, deck: Fingerprint) -> Fingerprint {
+        Fingerprint::combine("kbc given verdict", [&own_key.0[..], &deck.0[..]])
+    }
+
+    /// The verdicts about all cards, if all are known.
+    fn known_verdicts(&self, deck: Fingerprint) -> Option<Vec<(Arc<str>, Arc<CardEntry>)>> {
+        let cache = self.cache.as_ref()?;
+        let only = self.options.only.as_ref();
+        let policy = keys::policy(
+            self.context.profile,
+            self.context.matrix_usable(),
+            &self.options,
+        );
+        let wanted = self
+            .cards
+            .iter()
+            .filter(|(path, _)| only.is_none_or(|only| only.contains(&***path)));
+        wanted
+            .map(|(path, state)| {
+                super::present(&state.file)?;
+                let own_key = keys::card(path, state, policy);
+                let bytes = cache.trace(Self::verdict_key(own_key, deck))?;
+                let entry: CardEntry = decode(&bytes)?;
+                (entry.own_key == own_key).then(|| (path.clone(), Arc::new(entry)))
+            })
+            .collect()
+    }
+
+    /// Keeps a verdict for the next run on the same manifest.
+    pub(super) fn keep_given(&mut self, path: &Arc<str>, entry: &CardEntry) {
+        let is_present = self
+            .cards
+            .get(path)
+            .is_some_and(|state| super::present(&state.file).is_some());
+        if let Given::Read(deck) = self.given
+            && is_present
+            && self.cache.is_some()
+            && let Some(bytes) = encode(entry)
+        {
+            let key = Self::verdict_key(entry.own_key, deck);
+            self.traces.push((key, Trace::Bytes(bytes)));
+        }
+    }
+
+    /// Puts the sources of the explicit manifest in the place of discovered ones. Returns the
+    /// fingerprint of the bytes that were read.
+    fn take_given(&mut self, path: &Path, context: &mut Context) -> Option<Fingerprint> {
+        let shown = self.shown(path);
+        let mut read = None;
         let unusable = |problem: Problem, text: &str| {
             let help = "give a chunks manifest that `kb build` or `kb ingest` wrote, or restore it";
             let problem = problem.help(format!("nothing was checked; {help}"));
             place_problems(&shown, text, &[problem])
         };
-        let taken = match std::fs::read(&path) {
-            Err(error) => {
-                let reason = disk::failure(&error);
+        let taken = match door::read_named(path, publish::LIMIT) {
+            Err(reason) => {
                 let message = format!("the chunks manifest cannot be read: {reason}");
                 let diagnostic = Diagnostic::new(registry::MAN_001, message)
                     .in_file(&*shown)
@@ -60,6 +158,7 @@ impl Session {
             Ok(bytes) => match manifest::read_chunks(&bytes) {
                 Err(problem) => Err(unusable(*problem, &String::from_utf8_lossy(&bytes))),
                 Ok(manifest) => {
+                    read = Some(Fingerprint::of(&bytes));
                     let retractions = manifest.retractions();
                     given_sources(&manifest.chunks)
                         .map(|sources| (sources, retractions))
@@ -86,12 +185,25 @@ impl Session {
                 context.diagnostics.extend(diagnostics);
             }
         }
+        // Nothing is recorded of sources that nobody's files stand for.
+        context.recorded.clear();
+        read
     }
 }
 
 /// Whether there is no project around the cards: then they are exactly those that were named.
 pub(super) fn has_listed_cards(project: &Project, options: &Options) -> bool {
     options.chunks_manifest.is_some() && project.settings_text.is_none() && options.only.is_some()
+}
+
+/// The folder whose cache keeps verdicts about an explicit manifest. Without a project around it
+/// nothing is left behind in the tree.
+pub(super) fn cache_folder(project: &Project, options: &Options) -> Option<PathBuf> {
+    options.chunks_manifest.as_ref()?;
+    match project.settings_text {
+        Some(_) => Some(project.root.clone()),
+        None => options.user_cache.clone(),
+    }
 }
 
 /// The cards that were named, as if a walk had found them.
@@ -104,8 +216,26 @@ pub(super) fn listed_cards(options: &Options, disk: &Disk) -> Discovery {
             stamp: metadata.is_file().then(|| Stamp::of(&metadata)),
         })
     });
+    let files: Vec<Found> = files.collect();
+    // The routers of their readings stand beside them.
+    let folders: BTreeSet<&str> = files
+        .iter()
+        .map(|found| found.path.rsplit_once('/').map_or("", |(folder, _)| folder))
+        .collect();
+    let routers = folders
+        .into_iter()
+        .map(|folder| match folder {
+            "" => FILE_NAME.to_owned(),
+            folder => format!("{folder}/{FILE_NAME}"),
+        })
+        .filter(|path| {
+            std::fs::symlink_metadata(disk.locate(path)).is_ok_and(|metadata| metadata.is_file())
+        })
+        .map(Arc::from)
+        .collect();
     Discovery {
-        files: files.collect(),
+        files,
+        routers,
         ..Discovery::default()
     }
 }

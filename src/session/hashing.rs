@@ -26,6 +26,9 @@ impl Session {
         if let Some(only) = self.options.only.clone() {
             let cards = self.stale_paths(|path| only.contains(path), |_| false);
             self.hash_paths(&[], &cards, limit, looked_at);
+            if self.has_given_chunks() {
+                return;
+            }
             self.assign_ids();
             let wanted = self.sources_of_cards(&only);
             let (sources, _) = self.stale_both(|_| false, |path| wanted.contains(path));

@@ -31,6 +31,7 @@ pub mod database;
 mod decisions;
 mod derive;
 mod given;
+mod guides;
 mod hashing;
 mod keys;
 pub(crate) mod migration;
@@ -47,8 +48,9 @@ pub use self::answers::Authorities;
 pub use self::cite::Cited;
 pub(crate) use self::citing::Citing;
 pub use self::database::{Database, Observer};
+pub use self::guides::Guides;
 pub use self::keys::{chunk_params, derivation_name};
-pub use self::report::Report;
+pub use self::report::{CardFindings, Report};
 
 /// Told how far long work is.
 pub trait Progress: Send + Sync {
@@ -83,8 +85,12 @@ pub struct Options {
     pub reader: Option<PathBuf>,
     /// Told how far long work is.
     pub progress: Option<Arc<dyn Progress>>,
+    /// Where a run outside any project may keep verdicts; `None`: nowhere.
+    pub user_cache: Option<PathBuf>,
     /// Only these cards (paths relative to the root).
     pub only: Option<BTreeSet<String>>,
+    /// The cards in `only` are all there are, so that an edge to any other leads nowhere.
+    pub whole_deck: bool,
     /// Hears the name of every executed query.
     pub observer: Option<Observer>,
 }
@@ -158,6 +164,18 @@ pub(crate) struct Touched {
     pub(crate) sources: BTreeSet<Arc<str>>,
 }
 
+/// How far a run on an explicit chunks manifest has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// There is none, or it cannot be used.
+    #[default]
+    None,
+    /// It was read; verdicts are kept under this fingerprint of it and the matrix.
+    Read(Fingerprint),
+    /// All verdicts are known from an earlier run on the same bytes, so that it was not read.
+    Known,
+}
+
 /// What the graph's inputs have not been told yet.
 pub(crate) enum Pending {
     /// Anything.
@@ -209,6 +227,8 @@ pub struct Session {
     pub(crate) values: Vec<(&'static str, Vec<u8>)>,
     /// Buckets that lost a file since they were stored.
     pub(crate) lost: BTreeSet<(u32, u32)>,
+    /// Routers, by path.
+    pub(crate) routers: Vec<Arc<str>>,
     /// What the look at the tree has to say.
     pub(crate) discovered: Vec<Diagnostic>,
     /// What opening the cache has to say; shown, but no part of any published result.
@@ -216,6 +236,8 @@ pub struct Session {
     /// A directory could not be read, or a collection's root is gone.
     pub(crate) incomplete: bool,
     pub(crate) pending: Pending,
+    /// Of a run on an explicit chunks manifest: what it and the matrix say, once that is known.
+    pub(crate) given: Given,
     /// Inputs of files that are gone: a path keeps its input for ever.
     pub(crate) gone_sources: HashMap<Arc<str>, SourceFile>,
     pub(crate) gone_cards: HashMap<Arc<str>, CardFile>,

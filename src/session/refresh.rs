@@ -21,7 +21,9 @@ use super::given;
 use super::hashing::known;
 use super::recipes::Recipes;
 use super::store::{self, LastState};
-use super::{CardState, Database, Options, OtherState, Pending, Session, SourceState, Stats};
+use super::{
+    CardState, Database, Given, Options, OtherState, Pending, Session, SourceState, Stats,
+};
 
 impl Session {
     /// Looks at a project and derives what is stale.
@@ -38,13 +40,18 @@ impl Session {
     pub fn look_only(project: Project, options: Options) -> Self {
         let started = Instant::now();
         let looked_at = SystemTime::now();
-        let without_cache = options.no_cache || options.chunks_manifest.is_some();
+        let without_state = options.chunks_manifest.is_some();
+        let given = given::cache_folder(&project, &options);
         let disk = Arc::new(Disk::new(&project.root, options.reader.clone()));
         // Neither of the two needs the other, and both mostly wait for the system. The state is
         // read on this thread: what it allocates lives as long as the run.
         let ((cache, last, cache_notice), discovery) = std::thread::scope(|scope| {
             let walking = scope.spawn(|| walk(&project, &options, &disk));
-            let cache = if without_cache {
+            let cache = if options.no_cache {
+                (None, LastState::default(), None)
+            } else if let Some(folder) = &given {
+                (store::open_traces(folder), LastState::default(), None)
+            } else if without_state {
                 (None, LastState::default(), None)
             } else {
                 store::open(&project.root)
@@ -74,10 +81,12 @@ impl Session {
             traces: Vec::new(),
             values: Vec::new(),
             lost: BTreeSet::new(),
+            routers: Vec::new(),
             discovered: Vec::new(),
             cache_notice,
             incomplete: false,
             pending: Pending::All,
+            given: Given::None,
             gone_sources: HashMap::new(),
             gone_cards: HashMap::new(),
             stats: Stats::default(),
@@ -148,6 +157,7 @@ impl Session {
         self.take_files(discovery, last);
         self.read_context(looked_at);
         self.hash_stale(looked_at);
+        self.look_at_given();
         self.stats.phase("hash", started);
 
         let started = Instant::now();
@@ -162,6 +172,7 @@ impl Session {
     fn take_files(&mut self, mut discovery: Discovery, mut last: LastState) {
         self.incomplete = discovery.incomplete;
         self.discovered = std::mem::take(&mut discovery.diagnostics);
+        self.routers = std::mem::take(&mut discovery.routers);
         self.take_sidecars(&mut discovery);
         let readings: Vec<(globset::GlobMatcher, Arc<str>)> = self
             .project

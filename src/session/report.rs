@@ -1,14 +1,17 @@
 //! Folding what is known into one answer: diagnostics in order, and the ledger.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kbc_queries::check::Outcome;
 use kbc_queries::check::graph::{self, GraphOptions, Node};
 use kbc_queries::diagnostic::{Diagnostic, Ledger, Severity, registry};
+use kbc_queries::parse::settings::Settings;
 use kbc_queries::text::lines::LineIndex;
+use kbc_queries::text::quote::MatchClass;
 
 use crate::cache::entries::CardEntry;
-use crate::workspace::apply_severity;
+use crate::workspace::{Project, apply_severity};
 
 use super::Session;
 
@@ -22,9 +25,47 @@ pub struct Report {
 }
 
 impl Report {
+    /// What is wrong with a project's settings, and nothing else.
+    pub fn of_settings(project: &Project) -> Self {
+        finish(
+            &project.settings,
+            project.diagnostics.clone(),
+            Ledger::default(),
+        )
+    }
+
     /// Whether the check is to fail: an error, or a warning where those are denied.
     pub fn fails(&self, deny_warnings: bool) -> bool {
         self.ledger.errors > 0 || (deny_warnings && self.ledger.warnings > 0)
+    }
+}
+
+/// What was found about one card, apart by what it is about and in the order of the rules.
+#[derive(Clone, Debug, Default)]
+pub struct CardFindings {
+    /// About the card by itself.
+    pub card: Vec<Diagnostic>,
+    /// About each citation.
+    pub citations: Vec<Vec<Diagnostic>>,
+    /// How each citation's quote stands; `None`: it is not verified.
+    pub classes: Vec<Option<MatchClass>>,
+    /// About its place among the cards.
+    pub graph: Vec<Diagnostic>,
+    /// The hash that the card says it has.
+    pub stored_hash: Option<Arc<str>>,
+}
+
+/// Severities as the project wants them, order, and the counts that follow from both.
+fn finish(settings: &Settings, mut diagnostics: Vec<Diagnostic>, mut ledger: Ledger) -> Report {
+    diagnostics.retain_mut(|diagnostic| apply_severity(settings, diagnostic));
+    diagnostics.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    diagnostics.dedup();
+    for diagnostic in &diagnostics {
+        ledger.count(diagnostic.severity);
+    }
+    Report {
+        diagnostics,
+        ledger,
     }
 }
 
@@ -60,6 +101,11 @@ fn fold_card(
 impl Session {
     /// Everything that is to be said, as of the last look.
     pub fn report(&self) -> Report {
+        // With settings other than those that were meant, every verdict would be about another
+        // project.
+        if self.project.is_misconfigured() {
+            return Report::of_settings(&self.project);
+        }
         let mut ledger = Ledger::default();
         let mut diagnostics = Vec::new();
         match &self.options.only {
@@ -77,7 +123,9 @@ impl Session {
                         fold_card(path, entry, &mut ledger, &mut diagnostics);
                     }
                 }
-                diagnostics.extend(self.graph_diagnostics(None));
+                let guides = self.guides();
+                diagnostics.extend(self.graph_diagnostics(None, &guides.referenced));
+                diagnostics.extend(guides.diagnostics);
                 diagnostics.extend(self.migrations());
             }
             Some(only) => {
@@ -90,25 +138,10 @@ impl Session {
                         fold_card(path, entry, &mut ledger, &mut diagnostics);
                     }
                 }
-                diagnostics.extend(self.graph_diagnostics(Some(only)));
+                diagnostics.extend(self.graph_diagnostics(Some(only), &BTreeSet::new()));
             }
         }
-        self.finish(diagnostics, ledger)
-    }
-
-    /// Severities as the project wants them, order, and the counts that follow from both.
-    fn finish(&self, mut diagnostics: Vec<Diagnostic>, mut ledger: Ledger) -> Report {
-        let settings = &self.project.settings;
-        diagnostics.retain_mut(|diagnostic| apply_severity(settings, diagnostic));
-        diagnostics.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
-        diagnostics.dedup();
-        for diagnostic in &diagnostics {
-            ledger.count(diagnostic.severity);
-        }
-        Report {
-            diagnostics,
-            ledger,
-        }
+        finish(&self.project.settings, diagnostics, ledger)
     }
 
     /// The diagnostics of one card, as of the last look.
@@ -121,12 +154,67 @@ impl Session {
         };
         let mut diagnostics = Vec::new();
         fold_card(path, entry, &mut Ledger::default(), &mut diagnostics);
-        self.finish(diagnostics, Ledger::default()).diagnostics
+        finish(&self.project.settings, diagnostics, Ledger::default()).diagnostics
+    }
+
+    /// What was found about these cards, by path, as of the last look. A card that is not known
+    /// is not in the map.
+    pub fn findings(&self, only: &BTreeSet<String>) -> BTreeMap<Arc<str>, CardFindings> {
+        let settings = &self.project.settings;
+        let weighed = |mut diagnostics: Vec<Diagnostic>| {
+            diagnostics.retain_mut(|diagnostic| apply_severity(settings, diagnostic));
+            diagnostics
+        };
+        let mut all: BTreeMap<Arc<str>, CardFindings> = BTreeMap::new();
+        for path in only {
+            let Some((path, state)) = self.cards.get_key_value(&**path) else {
+                continue;
+            };
+            // What cannot be unpacked is not known, and what is not known is not verified.
+            let Some(details) = state
+                .entry
+                .as_ref()
+                .and_then(|entry| entry.details.unpack())
+            else {
+                continue;
+            };
+            let mut findings = CardFindings {
+                card: weighed(details.diagnostics),
+                stored_hash: details.stored_hash,
+                ..CardFindings::default()
+            };
+            for citation in details.citations {
+                findings.classes.push(match citation.outcome {
+                    Outcome::Verified(MatchClass::OutsidePages | MatchClass::Absent) => None,
+                    Outcome::Verified(class) => Some(class),
+                    _ => None,
+                });
+                findings.citations.push(weighed(citation.diagnostics));
+            }
+            all.insert(path.clone(), findings);
+        }
+        let referenced = self.guides_of(self.options.whole_deck).referenced;
+        for diagnostic in weighed(self.graph_diagnostics(Some(only), &referenced)) {
+            if let Some(card) = diagnostic.file.as_ref().and_then(|file| all.get_mut(file)) {
+                card.graph.push(diagnostic);
+            }
+        }
+        all
+    }
+
+    /// What is wrong with the matrix and the manifests.
+    pub fn context_diagnostics(&self) -> &[Diagnostic] {
+        &self.context.diagnostics
     }
 
     /// The rules over all cards. With `only`, of those cards; the others are known from the last
     /// full look, as far as there was one, and a target that is not known is not reported.
-    fn graph_diagnostics(&self, only: Option<&BTreeSet<String>>) -> Vec<Diagnostic> {
+    /// `referenced` are cards that a role map names.
+    fn graph_diagnostics(
+        &self,
+        only: Option<&BTreeSet<String>>,
+        referenced: &BTreeSet<String>,
+    ) -> Vec<Diagnostic> {
         let with_entry: Vec<(&Arc<str>, &CardEntry)> = self
             .cards
             .iter()
@@ -134,7 +222,8 @@ impl Session {
             .collect();
         // Cards that were only listed are no corpus: what they build on may well be elsewhere.
         let complete = with_entry.len() == self.cards.len()
-            && !super::given::has_listed_cards(&self.project, &self.options);
+            && (self.options.whole_deck
+                || !super::given::has_listed_cards(&self.project, &self.options));
         let nodes: Vec<Node<'_>> = with_entry
             .iter()
             .map(|(path, entry)| Node {
@@ -146,17 +235,15 @@ impl Session {
         let options = GraphOptions {
             retracted: self.context.published.retracted_cards.clone(),
             orphans: self.options.orphans,
+            referenced: referenced.clone(),
             allow_retracted: self.options.allow_retracted,
+            incomplete: !complete,
         };
         let mut diagnostics = Vec::new();
         let mut text: Option<(usize, Arc<str>, LineIndex)> = None;
         for (index, finding) in graph::check(&nodes, &options) {
             let path = nodes[index].path;
             if only.is_some_and(|only| !only.contains(&**path)) {
-                continue;
-            }
-            let unknown = finding.code == kbc_queries::diagnostic::registry::DEP_001;
-            if unknown && !complete {
                 continue;
             }
             if text.as_ref().is_none_or(|(known, _, _)| *known != index) {

@@ -61,6 +61,14 @@ pub(crate) fn open(root: &std::path::Path) -> (Option<Cache>, LastState, Option<
     }
 }
 
+/// Opens the cache without reading the last state, for a run that has none.
+pub(crate) fn open_traces(root: &std::path::Path) -> Option<Cache> {
+    match Cache::open(root) {
+        Opened::Ready(cache) | Opened::Rebuilt(cache, _) => Some(cache),
+        Opened::Unavailable(_) => None,
+    }
+}
+
 fn rebuilt(reason: &str) -> Diagnostic {
     Diagnostic::new(
         registry::CACHE_001,
@@ -116,7 +124,9 @@ impl Session {
             Err(why) if why.damaged => {
                 // The next run makes a new one; nothing of this run is lost but time.
                 drop(cache);
-                crate::cache::remove(&crate::cache::file(&self.project.root));
+                let folder = super::given::cache_folder(&self.project, &self.options)
+                    .unwrap_or_else(|| self.project.root.clone());
+                crate::cache::remove(&crate::cache::file(&folder));
                 return;
             }
             Err(_) => {}
@@ -131,6 +141,10 @@ impl Session {
             files: (self.sources.len() + self.cards.len()) as u64,
             ..Changes::default()
         };
+        if self.has_given_chunks() {
+            // The state is that of the project's own files.
+            return changes;
+        }
         let mut dirty = [[false; BUCKETS as usize]; 3];
         let mut mark = |table: usize, path: &str| {
             if let Some(slot) = dirty[table].get_mut(bucket_of(path) as usize) {

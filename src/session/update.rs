@@ -58,7 +58,8 @@ impl Session {
                     || path.ends_with(".gitignore")
                     || path.ends_with(".toml")
                     || self.disk.locate(path).is_dir()
-                    || matcher.role(path).0.is_some();
+                    || matcher.role(path).0.is_some()
+                    || matcher.is_router(path);
                 if decides {
                     return None;
                 }

@@ -7,15 +7,23 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::{DirEntry, WalkBuilder};
 
 use kbc_queries::diagnostic::{Diagnostic, registry};
 use kbc_queries::parse::settings::Settings;
+use kbc_queries::parse::skill::FILE_NAME;
+use kbc_queries::system::ReadFailure;
 
 use super::stamp::Stamp;
+
+/// The name of files that say which others are no part of the project.
+const RULES: &str = ".gitignore";
+
+/// Largest such file, in bytes.
+const RULES_LIMIT: u64 = 4 << 20;
 
 /// What a file is to the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +50,8 @@ pub struct Found {
 pub struct Discovery {
     /// Sources and cards.
     pub files: Vec<Found>,
+    /// Routers: files `SKILL.md` where cards are.
+    pub routers: Vec<Arc<str>>,
     /// Directories that could not be read, links that were not followed, overlaps.
     pub diagnostics: Vec<Diagnostic>,
     /// Collections that want files which an earlier one has.
@@ -152,7 +162,7 @@ impl Matcher {
         }
         if self.cards.has(path, &candidate) {
             // `SKILL.md` files route to cards and are none (contract §1.5).
-            if path.rsplit('/').next() == Some("SKILL.md") {
+            if path.rsplit('/').next() == Some(FILE_NAME) {
                 return (None, wanted);
             }
             return (Some(Role::Card), wanted);
@@ -162,6 +172,11 @@ impl Matcher {
         }
         let first = wanted.remove(0);
         (Some(Role::Source(first)), wanted)
+    }
+
+    /// Whether `path` is a router: it lies where cards do, and is none.
+    pub fn is_router(&self, path: &str) -> bool {
+        path.rsplit('/').next() == Some(FILE_NAME) && self.cards.has(path, &Candidate::new(path))
     }
 
     /// Whether `path` is a directory that some pattern names, or one above it.
@@ -221,6 +236,13 @@ fn is_plain(path: &str) -> bool {
 /// Walks the project.
 pub fn discover(root: &Path, settings: &Settings, matcher: &Matcher) -> Discovery {
     let mut discovery = Discovery::default();
+    if let Some(failure) = bad_rules(root) {
+        discovery.incomplete = true;
+        discovery
+            .diagnostics
+            .push(without_rules(RULES.to_owned(), &failure));
+        return discovery;
+    }
     let out = settings.out.trim_end_matches('/').to_owned();
     let walk_root = root.to_path_buf();
     // The filter must own what it looks at.
@@ -229,15 +251,27 @@ pub fn discover(root: &Path, settings: &Settings, matcher: &Matcher) -> Discover
         cards: Selection::default(),
         prefixes: matcher.prefixes.clone(),
     };
+    // Folders whose rules cannot be read, and why. The walk opens such a file whatever it is, so
+    // it has to be kept away from the folder.
+    let shut: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
+    let shuts = shut.clone();
     let filter = move |entry: &DirEntry| {
         if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
             return true;
         }
-        match relative(&walk_root, entry.path()) {
+        let path = relative(&walk_root, entry.path());
+        let wanted = match &path {
             Some(path) if path.is_empty() => true,
-            Some(path) => path != out && path != ".kb" && prefixes.may_hold(&path),
+            Some(path) => *path != out && path != ".kb" && prefixes.may_hold(path),
             None => true,
+        };
+        if wanted && let Some(failure) = bad_rules(entry.path()) {
+            let path = path.unwrap_or_else(|| entry.path().to_string_lossy().into_owned());
+            let mut shuts = shuts.lock().unwrap_or_else(PoisonError::into_inner);
+            shuts.push((format!("{path}/{RULES}"), failure));
+            return false;
         }
+        wanted
     };
     let walk = WalkBuilder::new(root)
         .standard_filters(false)
@@ -249,7 +283,15 @@ pub fn discover(root: &Path, settings: &Settings, matcher: &Matcher) -> Discover
         .build();
     for entry in walk {
         match entry {
-            Ok(entry) => visit(root, matcher, &entry, &mut discovery),
+            Ok(entry) => {
+                // Rules that are there and cannot be read: whom they concern is unknown.
+                if let Some(error) = entry.error().filter(|error| error.io_error().is_some()) {
+                    let path = relative(root, &entry.path().join(RULES));
+                    discovery.incomplete = true;
+                    discovery.diagnostics.push(unreadable(path, error));
+                }
+                visit(root, matcher, &entry, &mut discovery);
+            }
             Err(error) => {
                 let path = error_path(&error).and_then(|path| relative(root, path));
                 discovery.incomplete = true;
@@ -257,7 +299,16 @@ pub fn discover(root: &Path, settings: &Settings, matcher: &Matcher) -> Discover
             }
         }
     }
+    for (path, failure) in shut
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .drain(..)
+    {
+        discovery.incomplete = true;
+        discovery.diagnostics.push(without_rules(path, &failure));
+    }
     discovery.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    discovery.routers.sort_unstable();
     discovery
         .diagnostics
         .sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
@@ -278,17 +329,23 @@ fn visit(root: &Path, matcher: &Matcher, entry: &DirEntry, discovery: &mut Disco
             .unwrap_or(entry.path())
             .to_string_lossy();
         if matcher.role(&shown).0.is_some() {
+            let message = match matcher.role(&shown).0 {
+                Some(Role::Card) => {
+                    "the card's name is not UTF-8, so nothing can name it; it was not checked"
+                }
+                _ => "the file's name is not UTF-8, so nothing can cite it",
+            };
             discovery.diagnostics.push(
-                Diagnostic::new(
-                    registry::SRC_001,
-                    "the file's name is not UTF-8, so nothing can cite it",
-                )
-                .in_file(shown.as_ref())
-                .help("rename the file"),
+                Diagnostic::new(registry::SRC_001, message)
+                    .in_file(shown.as_ref())
+                    .help("rename the file"),
             );
         }
         return;
     };
+    if kind.is_file() && matcher.is_router(&path) {
+        discovery.routers.push(path.as_str().into());
+    }
     let (role, also) = matcher.role(&path);
     // A link in a folder's place hides all that is behind it, which must be said too.
     if role.is_none() && !(kind.is_symlink() && matcher.is_on_the_way(&path)) {
@@ -328,6 +385,32 @@ fn visit(root: &Path, matcher: &Matcher, entry: &DirEntry, discovery: &mut Disco
         None
     };
     discovery.files.push(Found { path, role, stamp });
+}
+
+/// Why the rules of a folder must not be opened, if they must not. Git does not follow links to
+/// them either.
+fn bad_rules(folder: &Path) -> Option<String> {
+    let found = std::fs::symlink_metadata(folder.join(RULES)).ok()?;
+    let bytes = found.len();
+    if found.is_symlink() {
+        Some("symbolic links are not followed".to_owned())
+    } else if !found.is_file() {
+        Some(ReadFailure::NotAFile.to_string())
+    } else if bytes > RULES_LIMIT {
+        let limit = RULES_LIMIT;
+        Some(ReadFailure::TooLarge { bytes, limit }.to_string())
+    } else {
+        None
+    }
+}
+
+fn without_rules(path: String, failure: &str) -> Diagnostic {
+    Diagnostic::new(
+        registry::SRC_013,
+        format!("what this folder ignores cannot be read: {failure}"),
+    )
+    .in_file(path)
+    .help("put a plain text file in its place, or remove it; the folder was left as it was, not taken for empty")
 }
 
 fn error_path(error: &ignore::Error) -> Option<&Path> {

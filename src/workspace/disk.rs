@@ -1,7 +1,6 @@
 //! The disk as the queries' [`System`], confined to the project's root.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,37 +47,10 @@ impl Disk {
 
 impl System for Disk {
     fn read(&self, path: &str, limit: u64) -> Result<Arc<[u8]>, ReadFailure> {
-        let full = self.locate(path);
-        // Opening a pipe would wait for somebody to write into it.
-        if !std::fs::metadata(&full)
-            .map_err(|error| failure(&error))?
-            .is_file()
-        {
-            return Err(ReadFailure::NotAFile);
-        }
-        let mut file = File::open(&full).map_err(|error| failure(&error))?;
+        let bytes = super::door::read(&self.locate(path), limit)?;
         self.files_opened.fetch_add(1, Ordering::Relaxed);
-        let metadata = file.metadata().map_err(|error| failure(&error))?;
-        if !metadata.is_file() {
-            return Err(ReadFailure::NotAFile);
-        }
-        if metadata.len() > limit {
-            return Err(ReadFailure::TooLarge {
-                bytes: metadata.len(),
-                limit,
-            });
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-        // The file may grow while it is read; one byte beyond the limit tells.
-        file.by_ref()
-            .take(limit.saturating_add(1))
-            .read_to_end(&mut bytes)
-            .map_err(|error| failure(&error))?;
-        let read = bytes.len() as u64;
-        self.bytes_read.fetch_add(read, Ordering::Relaxed);
-        if read > limit {
-            return Err(ReadFailure::TooLarge { bytes: read, limit });
-        }
+        self.bytes_read
+            .fetch_add(bytes.len() as u64, Ordering::Relaxed);
         Ok(bytes.into())
     }
 

@@ -20,6 +20,7 @@ pub mod apart;
 pub mod context;
 pub mod discover;
 pub mod disk;
+pub mod door;
 pub mod ids;
 pub mod stamp;
 
@@ -81,7 +82,8 @@ impl Project {
         }
         let root = start
             .ancestors()
-            .find(|folder| folder.join(SETTINGS_FILE).is_file())
+            // Something else of that name is said when it is read, not passed over.
+            .find(|folder| folder.join(SETTINGS_FILE).exists())
             .map_or(start.clone(), Path::to_path_buf);
         Self::open(root)
     }
@@ -244,9 +246,11 @@ impl Project {
 
     /// Whether the settings have errors, so that what follows from them may not be what was meant.
     pub fn is_misconfigured(&self) -> bool {
-        self.diagnostics
-            .iter()
-            .any(|diagnostic| diagnostic.severity == Severity::Error)
+        self.diagnostics.iter().any(|diagnostic| {
+            let mut diagnostic = diagnostic.clone();
+            apply_severity(&self.settings, &mut diagnostic)
+                && diagnostic.severity == Severity::Error
+        })
     }
 
     /// The folder of published files.
@@ -276,6 +280,7 @@ impl Project {
         if format == Format::Csv {
             extract.registry = RegistryOptions::for_path(path);
             if let Some(registry) = collection.registries.iter().find(|r| &*r.file == path) {
+                extract.registry.declared = true;
                 if let Some(name) = &registry.name {
                     extract.registry.name = name.to_string();
                 }

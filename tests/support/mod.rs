@@ -17,6 +17,11 @@ pub struct Run {
 
 /// Runs `kb` in a folder, as a program would that is no terminal and knows nothing of its user.
 pub fn kb(folder: &Path, arguments: &[&str]) -> Run {
+    kb_with(folder, arguments, &[])
+}
+
+/// The same, with more variables in its environment.
+pub fn kb_with(folder: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
     let output = Command::new(env!("CARGO_BIN_EXE_kb"))
         .args(arguments)
         .current_dir(folder)
@@ -24,6 +29,7 @@ pub fn kb(folder: &Path, arguments: &[&str]) -> Run {
         .env("LANG", "C.UTF-8")
         .env("COLUMNS", "100")
         .env("NO_COLOR", "1")
+        .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .output()
         .expect("the program can be started");

@@ -70,6 +70,8 @@ pub struct CardReport {
     pub edges: Vec<EdgeSummary>,
     /// Number of citations.
     pub citations: u32,
+    /// The hash that it says it has.
+    pub stored_hash: Option<Arc<str>>,
     /// Only of a card with nothing wrong in its frontmatter.
     pub summary: Option<CardSummary>,
 }
@@ -106,7 +108,8 @@ pub fn card_report(db: &dyn Db, file: CardFile) -> CardReport {
                     })
                     .collect(),
                 citations: u32::try_from(parsed.citations.len()).unwrap_or(u32::MAX),
-                summary: summary(parsed, card.hash.as_deref(), reading.as_deref()),
+                stored_hash: parsed.card_hash.as_ref().map(|hash| (*hash.value).into()),
+                summary: summarize(parsed, card.hash.as_deref(), reading.as_deref()),
                 reading,
             }
         }
@@ -138,6 +141,7 @@ fn unreadable(failure: &ReadFailure) -> CardReport {
         reading: None,
         edges: Vec::new(),
         citations: 0,
+        stored_hash: None,
         summary: None,
     }
 }
@@ -205,7 +209,13 @@ fn stale_hash(parsed: &ParsedCard, hash: Option<&str>) -> Option<Finding> {
     )
 }
 
-fn summary(parsed: &ParsedCard, hash: Option<&str>, reading: Option<&str>) -> Option<CardSummary> {
+/// What is published of a card, if nothing is wrong with it. `reading` is the reading it counts under;
+/// `None`: the one it names itself.
+pub fn summarize(
+    parsed: &ParsedCard,
+    hash: Option<&str>,
+    reading: Option<&str>,
+) -> Option<CardSummary> {
     let card = parsed.complete()?;
     let mut source_ids: Vec<Arc<str>> = card
         .citations

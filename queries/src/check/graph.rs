@@ -28,8 +28,12 @@ pub struct GraphOptions {
     pub retracted: BTreeSet<String>,
     /// Report cards that no other card points at.
     pub orphans: bool,
+    /// Cards that a role map names: they are no orphans.
+    pub referenced: BTreeSet<String>,
     /// A retracted card is a warning, not an error.
     pub allow_retracted: bool,
+    /// There are other cards than these, so that an unknown target says nothing.
+    pub incomplete: bool,
 }
 
 /// Checks the graph. Findings come with the index of the node they are about, in order.
@@ -51,7 +55,7 @@ pub fn check(nodes: &[Node<'_>], options: &GraphOptions) -> Vec<(usize, Finding)
         for edge in node.edges {
             if options.retracted.contains(&*edge.target) {
                 findings.push((index, retracted_target(edge)));
-            } else if !by_id.contains_key(&*edge.target) {
+            } else if !options.incomplete && !by_id.contains_key(&*edge.target) {
                 findings.push((index, unknown_target(edge, &by_id)));
             }
         }
@@ -59,7 +63,7 @@ pub fn check(nodes: &[Node<'_>], options: &GraphOptions) -> Vec<(usize, Finding)
     findings.extend(confusable(nodes));
     findings.extend(cycles(nodes, &by_id));
     if options.orphans {
-        findings.extend(orphans(nodes, &by_id));
+        findings.extend(orphans(nodes, &by_id, &options.referenced));
     }
     findings.sort_by_key(|(node, finding)| (*node, finding.range.start, finding.code));
     findings
@@ -283,7 +287,11 @@ fn components(targets: &[Vec<usize>]) -> Vec<usize> {
     component
 }
 
-fn orphans(nodes: &[Node<'_>], by_id: &HashMap<&str, usize>) -> Vec<(usize, Finding)> {
+fn orphans(
+    nodes: &[Node<'_>],
+    by_id: &HashMap<&str, usize>,
+    referenced: &BTreeSet<String>,
+) -> Vec<(usize, Finding)> {
     let mut reached = vec![false; nodes.len()];
     for (index, node) in nodes.iter().enumerate() {
         for edge in node.edges {
@@ -296,7 +304,9 @@ fn orphans(nodes: &[Node<'_>], by_id: &HashMap<&str, usize>) -> Vec<(usize, Find
     }
     let mut findings = Vec::new();
     for (index, node) in nodes.iter().enumerate() {
-        if let (false, Some(id)) = (reached[index], node.id) {
+        if let (false, Some(id)) = (reached[index], node.id)
+            && !referenced.contains(&*id.id)
+        {
             findings.push((
                 index,
                 Finding::new(

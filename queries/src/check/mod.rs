@@ -7,9 +7,12 @@ pub mod citation;
 pub mod finding;
 pub mod graph;
 pub mod passage;
+mod permission;
 pub mod pin;
 pub mod quote;
 mod rewrite;
+pub mod role;
+pub mod skill;
 pub mod source;
 
 use serde::{Deserialize, Serialize};

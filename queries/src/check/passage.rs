@@ -1,5 +1,6 @@
 //! The text that a citation points at, and places in it for people.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ use crate::input::SourceFile;
 use crate::parse::document::{Document, FilePosition, Format};
 use crate::system::ReadFailure;
 use crate::text::normalize::normalize_mapped;
+use crate::text::quote::Passage;
+use crate::text::veil::{self, Veiled};
 
 /// A source's chunks and, unless a manifest gives the chunks, its document.
 pub struct SourceText {
@@ -30,6 +33,22 @@ pub struct Window<'a> {
     pub pages: Range<usize>,
     /// Where a new page begins in it.
     pub page_starts: Vec<usize>,
+    /// What stands in it and is not said by it.
+    pub veiled: Cow<'a, [Veiled]>,
+}
+
+impl Window<'_> {
+    /// The window as the matcher takes it.
+    pub fn passage<'a>(&'a self, title: Option<&'a str>) -> Passage<'a> {
+        Passage {
+            text: self.text,
+            cited: self.cited.clone(),
+            window: self.pages.clone(),
+            page_starts: Some(&self.page_starts),
+            veiled: &self.veiled,
+            title,
+        }
+    }
 }
 
 impl SourceText {
@@ -133,17 +152,9 @@ impl SourceText {
                 && next.range.end > chunk.range.end
         });
         let (Some(next), Some(document)) = (next, &self.document) else {
-            let page_starts = chunk
-                .page_spans
-                .iter()
-                .skip(1)
-                .map(|span| byte_of_char(own, span.offset))
-                .collect();
             return Some(Window {
-                text: own,
-                cited: 0..own.len(),
                 pages: in_pages,
-                page_starts,
+                ..self.chunk_window(index)?
             });
         };
         let text = document.text.get(chunk.range.start..next.range.end)?;
@@ -155,12 +166,87 @@ impl SourceText {
             .map(|page| page.start - chunk.range.start)
             .collect();
         let pages = in_pages.start..text.len();
+        let range = chunk.range.start..next.range.end;
         Some(Window {
+            veiled: Cow::Owned(shifted(&document.veiled, &range)),
             text,
             cited: 0..own.len(),
             pages,
             page_starts,
         })
+    }
+
+    /// The text of chunk `index` and nothing beyond it, whatever its pages.
+    pub fn chunk_window(&self, index: usize) -> Option<Window<'_>> {
+        let chunk = self.chunk(index)?;
+        let text = self.chunk_text(index);
+        Some(Window {
+            text,
+            cited: 0..text.len(),
+            pages: 0..text.len(),
+            page_starts: page_starts(text, chunk),
+            veiled: Cow::Owned(self.veils_of(index)),
+        })
+    }
+
+    /// The whole text of the document. `None` where a manifest gave the chunks.
+    pub fn whole(&self) -> Option<Window<'_>> {
+        let document = self.document.as_ref()?;
+        let text = &*document.text;
+        Some(Window {
+            text,
+            cited: 0..text.len(),
+            pages: 0..text.len(),
+            page_starts: document
+                .pages
+                .iter()
+                .skip(1)
+                .map(|page| page.start)
+                .collect(),
+            veiled: Cow::Borrowed(&document.veiled),
+        })
+    }
+
+    /// What stands in the text of chunk `index` and is not said by it.
+    fn veils_of(&self, index: usize) -> Vec<Veiled> {
+        let (Some(document), Some(chunk)) = (&self.document, self.chunk(index)) else {
+            return Vec::new();
+        };
+        let veils = shifted(&document.veiled, &chunk.range);
+        if chunk.is_slice() || veils.is_empty() {
+            return veils;
+        }
+        let Some(cover) = document.text.get(chunk.range.clone()) else {
+            return Vec::new();
+        };
+        let own = self.chunk_text(index);
+        let (normalized, map) = normalize_mapped(cover);
+        let Some(shift) = normalized.find(own) else {
+            return Vec::new();
+        };
+        // The first byte of the chunk's text that was made of what is at or after `offset`.
+        let place = |offset: usize| {
+            let (mut low, mut high) = (0, own.len());
+            while low < high {
+                let middle = low.midpoint(high);
+                if map.to_source(middle + shift..middle + shift + 1).start < offset {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            own.ceil_char_boundary(low)
+        };
+        veils
+            .into_iter()
+            .map(|veiled| {
+                Veiled::new(
+                    place(veiled.range.start)..place(veiled.range.end),
+                    veiled.veil,
+                )
+            })
+            .filter(|veiled| !veiled.range.is_empty())
+            .collect()
     }
 
     /// Turns a range of the text of chunk `index` into one of the document's text.
@@ -285,6 +371,28 @@ fn page_window(text: &str, chunk: &Chunk, cited: impl Fn(u32) -> bool) -> Range<
         .get(last + 1)
         .map_or(text.len(), |after| byte_of_char(text, after.offset));
     start.min(end)..end
+}
+
+/// The part of `veils` that lies in `range`, from its start.
+fn shifted(veils: &[Veiled], range: &Range<usize>) -> Vec<Veiled> {
+    let inside = |at: usize| at.clamp(range.start, range.end) - range.start;
+    veil::within(veils, range)
+        .iter()
+        .map(|veiled| {
+            let place = inside(veiled.range.start)..inside(veiled.range.end);
+            Veiled::new(place, veiled.veil)
+        })
+        .collect()
+}
+
+/// Where pages begin within a chunk.
+fn page_starts(text: &str, chunk: &Chunk) -> Vec<usize> {
+    chunk
+        .page_spans
+        .iter()
+        .skip(1)
+        .map(|span| byte_of_char(text, span.offset))
+        .collect()
 }
 
 /// The byte offset of the `count`-th code point, or the text's end.

@@ -119,8 +119,11 @@ fn finding(fields: &Fields<'_>, message: String) -> Finding {
 
 /// The finding about a quote that no chunk holds in a way that counts.
 fn nowhere(db: &dyn Db, fields: &Fields<'_>, text: &SourceText) -> Finding {
-    let whole = text.document().map_or("", |document| &document.text);
-    let verdict = Matcher::new(Passage::whole(whole)).check(&fields.quote, options(db));
+    let whole = text.whole();
+    let passage = whole
+        .as_ref()
+        .map_or(Passage::whole(""), |whole| whole.passage(None));
+    let verdict = Matcher::new(passage).check(&fields.quote, options(db));
     for flag in verdict.flags() {
         let (what, help) = match flag {
             Flag::InsideWord { word } => (
@@ -181,8 +184,8 @@ fn find(
     quote: &Quote<'_>,
     text: &SourceText,
 ) -> Result<Pin, Unclear> {
-    if let Some(document) = text.document() {
-        let places = Matcher::new(Passage::whole(&document.text)).find_all(quote);
+    if let Some(whole) = text.whole() {
+        let places = Matcher::new(whole.passage(None)).find_all(quote);
         match places.as_slice() {
             [] => {}
             [only] => {

@@ -12,8 +12,9 @@ use crate::derive::{self, CitedChunk};
 use crate::diagnostic::{Applicability, Related, Severity, registry};
 use crate::input::{Profile, SourceFile, accepts_fuzzy, profile};
 use crate::text::quote::{
-    Flag, MatchClass, Options, Passage, Quote, Verdict, check_quote, find_all_exact_or_normalized,
+    Flag, MatchClass, Options, Quote, Verdict, check_quote, find_all_exact_or_normalized,
 };
+use crate::text::veil::Veil;
 
 /// How a citation's quote stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,13 +65,7 @@ pub(crate) fn look(
     index: usize,
 ) -> Option<Verdict> {
     let window = text.window(index, pages)?;
-    let passage = Passage {
-        text: window.text,
-        cited: window.cited,
-        window: window.pages,
-        page_starts: &window.page_starts,
-        title: file.title(db).as_deref(),
-    };
+    let passage = window.passage(file.title(db).as_deref());
     Some(check_quote(&passage, quote, options(db)))
 }
 
@@ -103,12 +98,55 @@ pub(crate) fn check_standing(
         class => {
             flags(fields, &verdict, findings);
             if counts(&verdict) {
+                findings.extend(beyond_the_source(fields, text, chunk, verdict.crosses()));
                 Standing::Verified(class)
             } else {
                 Standing::Failed
             }
         }
     }
+}
+
+/// A page range that goes on after the source's last page says less than it seems to. What a manifest
+/// gives may be a part of its source, whose last page nobody knows.
+fn beyond_the_source(
+    fields: &Fields<'_>,
+    text: &SourceText,
+    chunk: &CitedChunk,
+    crosses: bool,
+) -> Option<Finding> {
+    let [start, end] = fields.pages;
+    if text.document().is_none() || end <= u64::from(chunk.page_count) {
+        return None;
+    }
+    let last = text
+        .chunk(chunk.index + 1)
+        .filter(|_| crosses)
+        .map_or(chunk.end_page, |next| next.end_page);
+    let pages = match chunk.page_count {
+        1 => "1 page".to_owned(),
+        count => format!("{count} pages"),
+    };
+    Some(
+        Finding::new(
+            registry::CITE_005,
+            fields.at.pages.clone(),
+            format!("page_range [{start}, {end}] goes beyond the source, which has {pages}"),
+        )
+        .severity(Severity::Warning)
+        .label(format!(
+            "the words are on {}",
+            page_words(chunk.start_page, last)
+        ))
+        .fix(Some(pin_fix(
+            "set the pages of the chunk",
+            vec![(
+                fields.at.pages.clone(),
+                format!("[{}, {last}]", chunk.start_page),
+            )],
+        )))
+        .help("`kb fix` sets the pages of the chunk"),
+    )
 }
 
 /// Whether the quote stands there in a way that verifies it. A place without the context that the
@@ -212,6 +250,23 @@ fn flags(fields: &Fields<'_>, verdict: &Verdict, findings: &mut Vec<Finding>) {
                 .severity(Severity::Warning)
                 .label("not the source's exact words")
                 .help("quote the source's exact words")
+            }
+            Flag::Veiled { veil } => {
+                let (message, label) = match veil {
+                    Veil::Struck => (
+                        "the quote stands in words that the source has struck out",
+                        "taken back by the source",
+                    ),
+                    Veil::Hidden | Veil::Target => (
+                        "the quote stands where no reader of the source sees it: in a comment, \
+                         a hidden element or the target of a link",
+                        "not to be seen in the source",
+                    ),
+                };
+                Finding::new(registry::QUOTE_008, at, message)
+                    .severity(refused)
+                    .label(label)
+                    .help("quote what the source says to its readers")
             }
             // Reported with the class; by themselves they ask for nothing.
             Flag::Editorial { .. } => continue,
@@ -393,8 +448,9 @@ pub(crate) fn relocation_fix(
 /// or several places.
 fn sole_place(fields: &Fields<'_>, text: &SourceText) -> Option<(usize, Option<Range<usize>>)> {
     let quote = fields.quote;
-    if let Some(document) = text.document() {
-        if let [only] = find_all_exact_or_normalized(&document.text, &quote).as_slice() {
+    if let Some(whole) = text.whole() {
+        let places = find_all_exact_or_normalized(&whole.passage(None), &quote);
+        if let [only] = places.as_slice() {
             let index = text.chunk_over(only)?;
             return Some((index, Some(only.clone())));
         }
@@ -405,7 +461,10 @@ fn sole_place(fields: &Fields<'_>, text: &SourceText) -> Option<(usize, Option<R
     // Normalised chunks, and chunks that a manifest gives, hold their own text.
     let mut found = None;
     for index in 0..text.chunks().len() {
-        match find_all_exact_or_normalized(text.chunk_text(index), &quote).as_slice() {
+        let Some(window) = text.chunk_window(index) else {
+            continue;
+        };
+        match find_all_exact_or_normalized(&window.passage(None), &quote).as_slice() {
             [] => {}
             [only] => {
                 let place = text.in_document(index, only.clone());

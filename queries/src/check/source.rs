@@ -1,27 +1,110 @@
 //! What is said about a source itself: it cannot be used, or its reader should know something.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use crate::Db;
 use crate::check::citation::failure_reason;
 use crate::derive::{SourceDerivation, SourceFailure};
-use crate::diagnostic::{Code, Diagnostic, registry};
+use crate::diagnostic::{Code, Diagnostic, Span, registry};
 use crate::documents::LoadError;
-use crate::parse::document::{DocumentError, Notice};
-use crate::system::ReadFailure;
+use crate::input::{FileStatus, SourceFile};
+use crate::parse::document::{DocumentError, Format, Notice, bidi_controls};
+use crate::system::{Fingerprint, ReadFailure};
 
-/// The diagnostics of one source.
+/// The diagnostics of one source, in the database's state of it.
 pub fn source_diagnostics(
-    path: &Arc<str>,
+    db: &dyn Db,
+    file: SourceFile,
     derivation: &Result<Arc<SourceDerivation>, SourceFailure>,
 ) -> Vec<Diagnostic> {
-    match derivation {
-        Err(failure) => vec![failed(path, failure)],
-        Ok(derivation) => derivation
-            .notices
-            .iter()
-            .map(|notice| noticed(path, notice))
-            .collect(),
+    let path = file.path(db);
+    let derivation = match derivation {
+        Err(failure) => return vec![failed(path, failure)],
+        Ok(derivation) => derivation,
+    };
+    if derivation.notices.is_empty() {
+        return Vec::new();
     }
+    let bytes = match file.status(db) {
+        // Lines of what was derived, or none.
+        FileStatus::Present(fingerprint) if derivation.encoding == "UTF-8" => db
+            .system()
+            .read(path, u64::MAX)
+            .ok()
+            .filter(|bytes| Fingerprint::of(bytes) == *fingerprint),
+        _ => None,
+    };
+    derivation
+        .notices
+        .iter()
+        .map(|notice| {
+            let span = bytes
+                .as_deref()
+                .and_then(|bytes| place(notice, derivation.format, bytes));
+            let diagnostic = noticed(path, notice);
+            match span {
+                Some(span) => diagnostic.at(span),
+                None => diagnostic,
+            }
+        })
+        .collect()
+}
+
+/// Where the file has what a notice is about.
+fn place(notice: &Notice, format: Format, bytes: &[u8]) -> Option<Span> {
+    let (line, is_bidi) = match (notice, format) {
+        (Notice::BidiControls { line, .. }, Format::Markdown | Format::Text) => (*line, true),
+        (
+            Notice::RaggedRow { line, .. }
+            | Notice::DuplicateKey { line, .. }
+            | Notice::MissingKey { line }
+            | Notice::UnclosedQuote { line },
+            Format::Csv,
+        ) => (*line, false),
+        // Lines of the committed text, which are not those of the file, or none at all.
+        _ => return None,
+    };
+    let whole = line_of(bytes, line)?;
+    let text = std::str::from_utf8(bytes.get(whole.clone())?).ok()?;
+    let marked = if is_bidi {
+        let at = bidi_controls(text).next()?;
+        // Each of these characters has three bytes.
+        at..at + 3
+    } else {
+        0..text.len()
+    };
+    let column = |at: usize| {
+        let before = text.get(..at).map_or(0, |text| text.chars().count());
+        u32::try_from(before + 1).unwrap_or(u32::MAX)
+    };
+    (!marked.is_empty()).then(|| Span {
+        start: whole.start + marked.start,
+        end: whole.start + marked.end,
+        line,
+        column: column(marked.start),
+        end_line: line,
+        end_column: column(marked.end),
+    })
+}
+
+/// The bytes of a line (from 1) of a UTF-8 file, without a byte order mark and its line end: LF, CRLF
+/// or CR.
+fn line_of(bytes: &[u8], line: u32) -> Option<Range<usize>> {
+    let mut start = if bytes.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        0
+    };
+    for _ in 1..line {
+        let rest = bytes.get(start..)?;
+        let end = memchr::memchr2(b'\n', b'\r', rest)?;
+        let crlf = rest.get(end..end + 2) == Some(b"\r\n");
+        start += end + 1 + usize::from(crlf);
+    }
+    let rest = bytes.get(start..)?;
+    let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+    Some(start..start + length)
 }
 
 fn failed(path: &Arc<str>, failure: &SourceFailure) -> Diagnostic {
@@ -142,4 +225,35 @@ fn noticed(path: &Arc<str>, notice: &Notice) -> Diagnostic {
         .data("line", *line),
     };
     diagnostic.in_file(path.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+
+    #[test]
+    fn lines_end_in_any_way() {
+        let bytes = b"\xef\xbb\xbfone\r\ntwo\rthree\n\nfive";
+        let line = |line| line_of(bytes, line).map(|range| &bytes[range]);
+        assert_eq!(line(1), Some(&b"one"[..]));
+        assert_eq!(line(2), Some(&b"two"[..]));
+        assert_eq!(line(3), Some(&b"three"[..]));
+        assert_eq!(line(4), Some(&b""[..]));
+        assert_eq!(line(5), Some(&b"five"[..]));
+        assert_eq!(line(6), None);
+    }
+
+    #[test]
+    fn the_character_itself_is_marked() {
+        let text = "a\r\n\u{e9} b\u{202e}c\n";
+        let notice = Notice::BidiControls { line: 2, count: 1 };
+        let span = place(&notice, Format::Text, text.as_bytes()).unwrap();
+        assert_eq!(&text[span.start..span.end], "\u{202e}");
+        assert_eq!((span.line, span.column, span.end_column), (2, 4, 5));
+        assert!(place(&notice, Format::Html, text.as_bytes()).is_none());
+        let row = Notice::MissingKey { line: 2 };
+        let span = place(&row, Format::Csv, text.as_bytes()).unwrap();
+        assert_eq!(&text[span.start..span.end], "\u{e9} b\u{202e}c");
+    }
 }

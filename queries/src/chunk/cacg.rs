@@ -29,10 +29,26 @@ struct Paragraph {
 }
 
 pub(super) fn chunk(document: &DocumentView<'_>, params: &CacgParams) -> Chunks {
+    chunk_pages(document, params, normalize)
+}
+
+/// The same, but the pages are not brought to normal form before they are split (contract §2.7).
+pub(super) fn chunk_as_given(document: &DocumentView<'_>, params: &CacgParams) -> Chunks {
+    chunk_pages(document, params, |text| {
+        let tokens: Vec<&str> = text.split(is_space).filter(|t| !t.is_empty()).collect();
+        Cow::Owned(tokens.join(" "))
+    })
+}
+
+fn chunk_pages(
+    document: &DocumentView<'_>,
+    params: &CacgParams,
+    prepare: impl Fn(&str) -> Cow<'_, str>,
+) -> Chunks {
     let pages: Vec<(usize, &str, Cow<'_, str>)> = (0..document.page_count())
         .map(|index| {
             let (start, text) = document.page_text(index);
-            (start, text, normalize(text))
+            (start, text, prepare(text))
         })
         .collect();
     let mut paragraphs = Vec::new();

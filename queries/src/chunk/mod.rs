@@ -289,6 +289,20 @@ pub fn chunk_document(document: DocumentView<'_>, chunker: &Chunker) -> Result<C
     }
 }
 
+/// Cuts a document whose pages are utterances: as [`Chunker::Cacg`] does, but no page is brought to
+/// the normal form before it is split into paragraphs (contract §2.7).
+///
+/// # Errors
+/// As [`chunk_document`].
+pub fn chunk_utterances(
+    document: DocumentView<'_>,
+    params: &CacgParams,
+) -> Result<Chunks, ChunkError> {
+    Chunker::Cacg(*params).validate()?;
+    document.validate()?;
+    Ok(cacg::chunk_as_given(&document, params))
+}
+
 /// A chunk that is a slice of the text, before it has a place in the list.
 struct Slice {
     range: Range<usize>,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::check::card::CardSummary;
-use crate::chunk::chunk_id;
+use crate::chunk::{Chunk, chunk_id};
 use crate::commit::canonical::{self, CanonicalError};
 use crate::commit::hash::Digest;
 use crate::commit::merkle;
@@ -66,32 +66,37 @@ pub fn chunk_records(
             continue;
         }
         let text = derivation.chunks.text_of(doc_text, chunk);
-        let record = ChunkRecord {
-            chunk_hash: chunk.hash.to_string(),
-            chunk_id: id,
-            end_page: chunk.end_page,
-            ordinal: chunk.ordinal,
-            page_spans: chunk
-                .page_spans
-                .iter()
-                .map(|span| PageSpan {
-                    byte_offset_in_chunk: u64::from(span.offset),
-                    page: span.page,
-                })
-                .collect(),
-            schema_version: Version,
-            source_id: source_id.to_owned(),
-            start_page: chunk.start_page,
-            text: text.to_owned(),
-            text_preview: text.chars().take(PREVIEW).collect(),
-            token_count: u64::from(chunk.token_count),
-        };
+        let record = chunk_record(source_id, id, chunk, text);
         if !out.is_empty() {
             out.push(b',');
         }
         canonical::append(&mut out, &record)?;
     }
     Ok(out)
+}
+
+/// A chunk's record in the chunks manifest.
+pub fn chunk_record(source_id: &str, id: String, chunk: &Chunk, text: &str) -> ChunkRecord {
+    ChunkRecord {
+        chunk_hash: chunk.hash.to_string(),
+        chunk_id: id,
+        end_page: chunk.end_page,
+        ordinal: chunk.ordinal,
+        page_spans: chunk
+            .page_spans
+            .iter()
+            .map(|span| PageSpan {
+                byte_offset_in_chunk: u64::from(span.offset),
+                page: span.page,
+            })
+            .collect(),
+        schema_version: Version,
+        source_id: source_id.to_owned(),
+        start_page: chunk.start_page,
+        text: text.to_owned(),
+        text_preview: text.chars().take(PREVIEW).collect(),
+        token_count: u64::from(chunk.token_count),
+    }
 }
 
 /// A card's record in the cards manifest.

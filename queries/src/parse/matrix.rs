@@ -1,6 +1,7 @@
 //! The source matrix: which reading may cite which source (contract §8).
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 
 use super::card::SCHEMA_VERSION;
 use super::json::{self, Member, Node, Value};
@@ -73,6 +74,45 @@ pub fn parse(bytes: &[u8]) -> Result<Matrix, Vec<Problem>> {
         Ok(reader.matrix)
     } else {
         Err(reader.problems)
+    }
+}
+
+/// Where a matrix says something of a reading.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The reading's name, as a key.
+    pub reading: Option<Range<usize>>,
+    /// The source in its list.
+    pub source: Option<Range<usize>>,
+}
+
+/// Finds a reading and one of its sources in the text of a matrix. Of a reading that is listed twice
+/// the last list counts, as it does in [`parse`].
+pub fn locate(text: &str, reading: &str, source: &str) -> Place {
+    let mut place = Place::default();
+    let Ok(root) = json::parse(text) else {
+        return place;
+    };
+    let allowed = members(&root)
+        .iter()
+        .find(|member| member.key == "allowed")
+        .map_or(&[][..], |member| members(&member.value));
+    if let Some(member) = allowed.iter().rfind(|member| member.key == reading) {
+        place.reading = Some(member.key_span.clone());
+        if let Value::Array(items) = &member.value.value {
+            place.source = items
+                .iter()
+                .find(|item| matches!(&item.value, Value::String(id) if id == source))
+                .map(|item| item.span.clone());
+        }
+    }
+    place
+}
+
+fn members(node: &Node) -> &[Member] {
+    match &node.value {
+        Value::Object(members) => members,
+        _ => &[],
     }
 }
 
@@ -246,6 +286,23 @@ mod tests {
         let matrix = parse(text.as_bytes()).unwrap();
         assert_eq!(matrix.allowed("a"), Some(&["y".to_owned()][..]));
         assert_eq!(matrix.duplicates[0].span, 49..52);
+    }
+
+    #[test]
+    fn a_source_is_found_where_its_reading_lists_it() {
+        let text = r#"{"allowed":{"a":["x","y"],"b":["y"],"a":["y"]},"schema_version":"cacg.v0"}"#;
+        let found = |reading, source| {
+            let place = locate(text, reading, source);
+            (
+                place.reading.map(|r| r.start),
+                place.source.map(|r| r.start),
+            )
+        };
+        assert_eq!(found("b", "y"), (Some(26), Some(31)));
+        assert_eq!(found("a", "y"), (Some(36), Some(41)));
+        assert_eq!(found("a", "x"), (Some(36), None));
+        assert_eq!(found("c", "x"), (None, None));
+        assert_eq!(locate("[", "a", "x"), Place::default());
     }
 
     proptest! {

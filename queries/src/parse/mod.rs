@@ -6,5 +6,8 @@ pub(crate) mod json;
 pub mod manifest;
 pub mod matrix;
 pub mod problem;
+pub mod role_map;
 pub mod settings;
+pub mod skill;
+pub mod utterances;
 pub mod yaml;

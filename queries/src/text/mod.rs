@@ -9,6 +9,7 @@ pub mod normalize;
 pub mod offset_map;
 pub mod quote;
 pub mod sentences;
+pub mod veil;
 
 mod canonical;
 

@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 
 use kbc_queries::parse::document::{Document, FilePosition};
 use kbc_queries::text::quote::{Flag, Verdict};
-
-use crate::render::visible;
+use kbc_queries::text::veil::Veil;
 
 use super::{Answer, Question, diff};
 
@@ -40,22 +39,6 @@ pub(super) fn to_json(
         Answer::Khms(answer) => value["detail"] = json!(answer.detail),
     }
     value
-}
-
-/// A value on one line, with what a terminal would obey escaped.
-pub(super) fn line(value: &Value) -> String {
-    let text = value.to_string();
-    let mut line = String::with_capacity(text.len());
-    for c in text.chars() {
-        if visible::is_hazard(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                line.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            line.push(c);
-        }
-    }
-    line
 }
 
 /// The class by its name.
@@ -132,6 +115,8 @@ pub(super) fn warning(flag: &Flag) -> String {
                 inserted.join(", ")
             )
         }
+        Flag::Veiled { veil: Veil::Struck } => "the text has struck these words out".to_owned(),
+        Flag::Veiled { .. } => "no reader of the text sees these words".to_owned(),
         Flag::ContextDiffers => "prefix or suffix does not stand beside it".to_owned(),
     }
 }

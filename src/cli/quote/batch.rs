@@ -10,13 +10,16 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use kbc_queries::parse::document::{Document, Format};
+use kbc_queries::parse::document::{Document, ExtractOptions, Format, markdown_veils};
 use kbc_queries::text::quote::Quote;
+use kbc_queries::text::veil::Veil;
 
-use crate::render::visible;
+use crate::render::json_line;
+use crate::workspace::door;
 
-use super::super::{CommandResult, Failure, Outcome, World};
-use super::{Question, Rules, answer, check, read, unverifiable};
+use super::super::streams::written;
+use super::super::{CommandResult, Failure, Outcome, World, note};
+use super::{Answer, Question, Rules, answer, check_all, document_of, unverifiable};
 
 /// Lines of one block.
 const BLOCK_LINES: usize = 4_096;
@@ -37,7 +40,8 @@ struct Case {
     id: Value,
     source: Option<String>,
     source_path: Option<PathBuf>,
-    quote: String,
+    quote: Option<String>,
+    quotes: Option<Vec<String>>,
     prefix: Option<String>,
     suffix: Option<String>,
     page: Option<u32>,
@@ -63,10 +67,10 @@ pub(super) fn run(world: &World, batch: &Path, rules: Rules) -> CommandResult {
     let input: Box<dyn Read> = if batch.as_os_str() == "-" {
         Box::new(io::stdin())
     } else {
-        Box::new(
-            std::fs::File::open(world.current.join(batch))
-                .map_err(|error| Failure(format!("{} cannot be read: {error}", batch.display())))?,
-        )
+        let file = door::open_named(&world.current.join(batch));
+        let unreadable =
+            |failure| Failure(format!("{} cannot be read: {failure}", batch.display()));
+        Box::new(file.map_err(unreadable)?)
     };
     let mut lines = Lines {
         input: BufReader::with_capacity(1 << 16, input),
@@ -82,25 +86,25 @@ pub(super) fn run(world: &World, batch: &Path, rules: Rules) -> CommandResult {
         if block.is_empty() {
             break;
         }
+        let mut result = Ok(());
         for given in answers(world, &block, rules, &mut documents) {
             all &= given.verified;
             if let Some(reason) = given.bad {
                 bad += 1;
                 if bad <= NAMED {
-                    let words = format!("kb: {}, {reason}", batch.display());
-                    let _ = writeln!(io::stderr(), "{}", visible::line(&words));
+                    note(&format!("{}, {reason}", batch.display()));
                 }
             }
-            match writeln!(out, "{}", given.text) {
-                // A reader that went away wants no more answers.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                    let _ = out.into_parts();
-                    return finish(batch, all, bad);
-                }
-                result => result?,
-            }
+            result = result.and_then(|()| writeln!(out, "{}", given.text));
         }
-        out.flush()?;
+        if let Err(error) = result.and_then(|()| out.flush()) {
+            // Dropping the writer would try to write the rest once more.
+            let _ = out.into_parts();
+            written(Err(error))?;
+            // A reader that went away wants no more answers; the lines that got none are not
+            // verified.
+            return Ok(Outcome::Findings);
+        }
         forget(&mut documents);
     }
     finish(batch, all, bad)
@@ -217,7 +221,7 @@ fn answers(world: &World, block: &[Line], rules: Rules, documents: &mut Document
                 let mut value = unverifiable(&Value::Null, &reason);
                 value["line"] = json!(line.number);
                 Given {
-                    text: answer::line(&value),
+                    text: json_line(&value),
                     verified: false,
                     bad: Some(reason),
                 }
@@ -230,7 +234,11 @@ fn read_named(world: &World, path: &Path) -> Result<Arc<Document>, String> {
     if path.as_os_str() == "-" {
         return Err("stdin is no `source_path`; give the text as `source`".to_owned());
     }
-    read(world, path).map(Arc::new).map_err(|failure| failure.0)
+    // Who wrote the batch need not be who runs it: what it names is no pipe to wait at.
+    let limit = ExtractOptions::new(Format::Text).limits.bytes;
+    document_of(path, door::read(&world.current.join(path), limit))
+        .map(Arc::new)
+        .map_err(|failure| failure.0)
 }
 
 fn parse(line: &Line) -> Result<Case, String> {
@@ -250,41 +258,102 @@ fn parse(line: &Line) -> Result<Case, String> {
         }
     })?;
     match (&case.source, &case.source_path) {
-        (Some(_), None) | (None, Some(_)) => Ok(case),
-        _ => Err("give either `source` or `source_path`".to_owned()),
+        (Some(_), None) | (None, Some(_)) => {}
+        _ => return Err("give either `source` or `source_path`".to_owned()),
+    }
+    match (&case.quote, &case.quotes) {
+        (Some(_), None) => Ok(case),
+        (None, None) => Err("missing field `quote` or `quotes`".to_owned()),
+        (Some(_), Some(_)) => Err("give either `quote` or `quotes`".to_owned()),
+        (None, Some(quotes)) if quotes.is_empty() => Err("`quotes` is empty".to_owned()),
+        (None, Some(_)) if case.prefix.is_some() || case.suffix.is_some() => {
+            Err("`prefix` and `suffix` stand beside one `quote`, not beside `quotes`".to_owned())
+        }
+        (None, Some(_)) => Ok(case),
+    }
+}
+
+/// A text that comes without a file is taken as it is. It may be Markdown: comments and struck-out
+/// words look like nothing else. What would be links may be anything.
+fn as_it_is(text: &str) -> Document {
+    let mut veiled = markdown_veils(text).into_vec();
+    veiled.retain(|stretch| {
+        stretch.veil != Veil::Target
+            && text
+                .get(stretch.range.clone())
+                .is_some_and(|words| words.starts_with(['<', '~']))
+    });
+    Document {
+        veiled: veiled.into_boxed_slice(),
+        ..Document::from_text(Format::Text, text, Vec::new())
     }
 }
 
 fn answer(case: &Case, documents: &Documents, rules: Rules) -> Given {
-    let refuse = |reason: &str| Given {
-        text: answer::line(&unverifiable(&case.id, reason)),
-        verified: false,
-        bad: None,
+    let texts: Vec<&str> = match (&case.quote, &case.quotes) {
+        (Some(quote), _) => vec![quote],
+        (None, Some(quotes)) => quotes.iter().map(String::as_str).collect(),
+        (None, None) => Vec::new(),
     };
-    let document = match (&case.source, &case.source_path) {
-        // A text that comes without a file is taken as it is.
-        (Some(text), _) => Arc::new(Document::from_text(Format::Text, text, Vec::new())),
-        (None, Some(path)) => match documents.get(path) {
-            Some(Ok(document)) => document.clone(),
-            Some(Err(reason)) => return refuse(reason),
-            None => return refuse("the file was not read"),
-        },
-        (None, None) => return refuse("there is no text"),
-    };
-    let question = Question {
-        quote: Quote {
-            text: &case.quote,
+    let quotes: Vec<Quote<'_>> = texts
+        .iter()
+        .map(|text| Quote {
+            text,
             prefix: case.prefix.as_deref(),
             suffix: case.suffix.as_deref(),
-        },
-        page: case.page,
+        })
+        .collect();
+    let answered = document(case, documents).and_then(|document| {
+        let answers = check_all(&document, &quotes, case.page, rules)?;
+        Ok((document, answers))
+    });
+    let (values, verified) = match &answered {
+        Ok((document, answers)) => {
+            let values = quotes.iter().zip(answers).map(|(quote, answer)| {
+                let question = Question {
+                    quote: *quote,
+                    page: case.page,
+                };
+                answer::to_json(&case.id, document, &question, answer)
+            });
+            let verified = !answers.is_empty() && answers.iter().all(Answer::verified);
+            (values.collect::<Vec<Value>>(), verified)
+        }
+        Err(reason) => {
+            let values = quotes.iter().map(|_| unverifiable(&case.id, reason));
+            (values.collect(), false)
+        }
     };
-    match check(&document, &question, rules) {
-        Ok(answer) => Given {
-            text: answer::line(&answer::to_json(&case.id, &document, &question, &answer)),
-            verified: answer.verified(),
-            bad: None,
+    let value = if case.quotes.is_some() {
+        several(&case.id, verified, values)
+    } else {
+        values.into_iter().next().unwrap_or_default()
+    };
+    Given {
+        text: json_line(&value),
+        verified,
+        bad: None,
+    }
+}
+
+/// The answers to several quotes as one. They share the line's `id`.
+fn several(id: &Value, verified: bool, mut answers: Vec<Value>) -> Value {
+    for answer in &mut answers {
+        if let Value::Object(fields) = answer {
+            fields.remove("id");
+        }
+    }
+    json!({ "id": id, "verified": verified, "quotes": answers })
+}
+
+/// What a line asks about.
+fn document(case: &Case, documents: &Documents) -> Result<Arc<Document>, String> {
+    match (&case.source, &case.source_path) {
+        (Some(text), _) => Ok(Arc::new(as_it_is(text))),
+        (None, Some(path)) => match documents.get(path) {
+            Some(document) => document.clone(),
+            None => Err("the file was not read".to_owned()),
         },
-        Err(reason) => refuse(&reason),
+        (None, None) => Err("there is no text".to_owned()),
     }
 }

@@ -1,6 +1,5 @@
 //! `kb quote`: does this quote stand in this text? One, or many.
 
-use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -8,8 +7,12 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use kbc_queries::parse::document::{self, Document, ExtractOptions, Format};
+use kbc_queries::system::ReadFailure;
 use kbc_queries::text::khms;
 use kbc_queries::text::quote::{Matcher, Options, Passage, Profile, Quote, Verdict};
+
+use crate::render::json_line;
+use crate::workspace::door;
 
 use super::{CommandResult, Failure, Outcome, World};
 
@@ -24,7 +27,7 @@ mod words;
 /// 2: the text or the question could not be read.
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kb quote notes.md \"the exact words\"\n  kb quote paper.pdf \"the exact words\" --page 3 --explain\n  pbpaste | kb quote - \"the exact words\"\n  kb quote --batch cases.jsonl > verdicts.jsonl\n\nA line of a batch: {\"id\": 1, \"source\": \"some text\", \"quote\": \"some\"}, or `source_path` instead of\n`source`; `prefix`, `suffix` and `page` may be added. Every line gives one line, in order."
+    after_help = "Examples:\n  kb quote notes.md \"the exact words\"\n  kb quote paper.pdf \"the exact words\" --page 3 --explain\n  pbpaste | kb quote - \"the exact words\"\n  kb quote --batch cases.jsonl > verdicts.jsonl\n\nA line of a batch: {\"id\": 1, \"source\": \"some text\", \"quote\": \"some\"}, or `source_path` instead of\n`source`; `prefix`, `suffix` and `page` may be added. Every line gives one line, in order.\n`quotes`: [\"…\", \"…\"] instead of `quote` asks for several quotes of one source in the order in\nwhich they stand there, which settles what is ambiguous alone. The line's `verified` is that of all\nof them, and its `quotes` holds the answer to each."
 )]
 pub struct Arguments {
     /// The text; - for stdin
@@ -63,6 +66,11 @@ pub struct Arguments {
     #[arg(long, value_name = "PROFILE", default_value = "strict")]
     profile: ProfileName,
     /// Accept small edits outside protected words, as `fuzzy`
+    ///
+    /// One letter more, less, other or swapped in a long word is accepted, at most one for every 50
+    /// characters of the quote, and so is a word that such a letter makes another: `sulfite` for
+    /// `sulfate`. Numbers, signs, short words, negations, letters with a diacritic, names and words
+    /// that the text has elsewhere are protected.
     #[arg(long)]
     fuzzy: bool,
     /// Print one JSON object
@@ -160,10 +168,10 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
     let answer = check(&document, &question, rules).map_err(Failure)?;
     if arguments.json {
         let value = answer::to_json(&Value::Null, &document, &question, &answer);
-        super::write_out(&answer::line(&value))?;
+        super::write_out(&json_line(&value))?;
     } else {
         let words = words::of(&document, &question, &answer, arguments.explain);
-        super::write_out(&words)?;
+        super::say(&words)?;
     }
     Ok(if answer.verified() {
         Outcome::Fine
@@ -174,23 +182,18 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
 
 /// The document in a file, or on stdin.
 fn read(world: &World, path: &Path) -> Result<Document, Failure> {
-    let shown = path.display();
     let limit = ExtractOptions::new(Format::Text).limits.bytes;
-    let mut bytes = Vec::new();
-    if path.as_os_str() == "-" {
-        io::stdin().take(limit + 1).read_to_end(&mut bytes)?;
-    } else {
-        let unreadable = |error: io::Error| {
-            Failure(format!(
-                "{shown} cannot be read: {}",
-                crate::workspace::disk::failure(&error)
-            ))
-        };
-        let file = std::fs::File::open(world.current.join(path)).map_err(unreadable)?;
-        file.take(limit + 1)
-            .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
-    }
+    let bytes = match path.as_os_str() == "-" {
+        true => door::read_stdin(limit),
+        false => door::read_named(&world.current.join(path), limit),
+    };
+    document_of(path, bytes)
+}
+
+/// The document in the bytes of a file.
+fn document_of(path: &Path, bytes: Result<Vec<u8>, ReadFailure>) -> Result<Document, Failure> {
+    let shown = path.display();
+    let bytes = bytes.map_err(|failure| Failure(format!("{shown} cannot be read: {failure}")))?;
     let name = path.to_string_lossy();
     let format = Format::from_path(&name, &bytes).unwrap_or(Format::Text);
     let mut options = ExtractOptions::new(format);
@@ -209,8 +212,21 @@ fn read(world: &World, path: &Path) -> Result<Document, Failure> {
 /// # Errors
 /// Why it has no answer: a page that the document does not have, or context where none counts.
 fn check(document: &Document, question: &Question<'_>, rules: Rules) -> Result<Answer, String> {
-    let quote = &question.quote;
-    let window = match question.page {
+    let mut answers = check_all(document, &[question.quote], question.page, rules)?;
+    answers.pop().ok_or_else(|| "there is no quote".to_owned())
+}
+
+/// Puts several quotes of one document to it, which stand there in this order.
+///
+/// # Errors
+/// As [`check`].
+fn check_all(
+    document: &Document,
+    quotes: &[Quote<'_>],
+    page: Option<u32>,
+    rules: Rules,
+) -> Result<Vec<Answer>, String> {
+    let window = match page {
         None => 0..document.text.len(),
         Some(page) => usize::try_from(page)
             .ok()
@@ -225,15 +241,18 @@ fn check(document: &Document, question: &Question<'_>, rules: Rules) -> Result<A
     let options = match rules {
         Rules::Own(options) => options,
         Rules::Khms => {
-            if quote.prefix.is_some() || quote.suffix.is_some() {
-                return Err("the profile khms knows no prefix and no suffix".to_owned());
-            }
             let text = document.text.get(window.clone()).unwrap_or_default();
-            let mut answer = khms::check(text, quote.text);
-            for span in &mut answer.spans {
-                *span = span.start + window.start..span.end + window.start;
-            }
-            return Ok(Answer::Khms(answer));
+            let one = |quote: &Quote<'_>| {
+                if quote.prefix.is_some() || quote.suffix.is_some() {
+                    return Err("the profile khms knows no prefix and no suffix".to_owned());
+                }
+                let mut answer = khms::check(text, quote.text);
+                for span in &mut answer.spans {
+                    *span = span.start + window.start..span.end + window.start;
+                }
+                Ok(Answer::Khms(answer))
+            };
+            return quotes.iter().map(one).collect();
         }
     };
     let page_starts: Vec<usize> = document
@@ -243,10 +262,13 @@ fn check(document: &Document, question: &Question<'_>, rules: Rules) -> Result<A
         .map(|page| page.start)
         .collect();
     let mut passage = Passage::whole(&document.text);
-    passage.page_starts = &page_starts;
+    // Plain text may have been taken from pages, and may be a part of anything.
+    passage.page_starts = (document.format != Format::Text).then_some(&page_starts);
+    passage.veiled = &document.veiled;
     passage.title = document.title.as_deref();
     passage.window = window;
-    Ok(Answer::Own(Matcher::new(passage).check(quote, options)))
+    let verdicts = Matcher::new(passage).check_all(quotes, options);
+    Ok(verdicts.into_iter().map(Answer::Own).collect())
 }
 
 /// An answer to a question that could not be put.

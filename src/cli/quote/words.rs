@@ -90,6 +90,8 @@ fn refused(verdict: &Verdict, class: MatchClass) -> String {
         format!("its parts stand there ({class}), but what lies between them turns the meaning")
     } else if has(|flag| matches!(flag, Flag::ContextDiffers)) {
         format!("it stands there ({class}), but not beside the words given")
+    } else if has(|flag| matches!(flag, Flag::Veiled { .. })) {
+        format!("it stands there ({class}), but struck out")
     } else if has(|flag| matches!(flag, Flag::TooShort)) {
         format!("it stands there ({class}), but is too short to be evidence")
     } else {

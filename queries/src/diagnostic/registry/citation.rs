@@ -67,7 +67,8 @@ codes! {
         title: "page_range shares no page with the chunk",
         explanation: "The cited pages and the pages of the chunk have none in common, so the quote cannot stand on the \
             pages where a reader is sent to look. Often the number printed on the page was taken instead of \
-            its place in the file. Use the pages of the chunk.",
+            its place in the file. A range that goes beyond the last page of the source is a warning \
+            of this code: it would be true of any place. Use the pages of the chunk.",
         language: "yaml",
         failing: r#"chunk_id: "spec:p003:0007"
 page_range: [17, 17]"#,

@@ -18,7 +18,7 @@ codes! {
         failing: "kb audit",
         corrected: "kb check",
     }
-    CLI_003 = "CACG-CLI-003", Error, Finding, Reserved("not emitted yet: it comes with the card-graph verbs") => {
+    CLI_003 = "CACG-CLI-003", Error, Finding, Active => {
         title: "bad argument value",
         explanation: "An argument has a value that the command does not take, for instance a slug with capitals, or \
             `--append` with a source that is not a stream of utterances. The exit status is 2, as for every \
@@ -27,7 +27,7 @@ codes! {
         failing: r#"kb new reading_01 "Tree Hashing""#,
         corrected: "kb new reading_01 tree-hashing",
     }
-    CLI_004 = "CACG-CLI-004", Error, Finding, Reserved("not emitted yet: it comes with the card-graph verbs") => {
+    CLI_004 = "CACG-CLI-004", Error, Finding, Active => {
         title: "chunking configuration invalid",
         explanation: "The file given with `--config` is no valid chunking configuration. It may hold `chunking` with \
             the whole numbers `target_tokens`, `overlap_tokens` and `max_pages_per_chunk`; the overlap has \
@@ -40,7 +40,7 @@ codes! {
   target_tokens: 350
   overlap_tokens: 50",
     }
-    CLI_005 = "CACG-CLI-005", Error, Finding, Reserved("not emitted yet: it comes with the card-graph verbs") => {
+    CLI_005 = "CACG-CLI-005", Error, Finding, Active => {
         title: "output exists",
         explanation: "The file that would be written exists already, and nothing is overwritten unasked. Choose \
             another name, or give `--force` if the old one may go.",
@@ -48,7 +48,7 @@ codes! {
         failing: "kb new reading_01 tree-hashing   # the second time",
         corrected: "kb new reading_01 tree-proofs",
     }
-    RS_001 = "CACG-RS-001", Error, Verdict, Reserved("not emitted yet: it comes with round summaries") => {
+    RS_001 = "CACG-RS-001", Error, Verdict, Active => {
         title: "round summary lacks its section",
         explanation: "The round summary is about work that touches the knowledge base, and it has no section \
             `Knowledge Consulted`. So nobody can tell on what it rests. Add the section with the paths of \
@@ -62,10 +62,10 @@ Changed cards/a.md.",
 ## Result
 Changed cards/a.md.",
     }
-    RS_002 = "CACG-RS-002", Error, Verdict, Reserved("not emitted yet: it comes with round summaries") => {
+    RS_002 = "CACG-RS-002", Error, Verdict, Active => {
         title: "round summary both cites and declines",
         explanation: "The section lists cards and at the same time says that none applied. Only one of the two can be \
-            true, and none of the cards is verified until one of them is removed.",
+            true. The cards are verified all the same; the summary fails until one of the two is removed.",
         language: "markdown",
         failing: "## Knowledge Consulted
 - cards/a.md
@@ -73,7 +73,7 @@ N/A -- task not KB-relevant this round",
         corrected: "## Knowledge Consulted
 - cards/a.md",
     }
-    RS_003 = "CACG-RS-003", Error, Verdict, Reserved("not emitted yet: it comes with round summaries") => {
+    RS_003 = "CACG-RS-003", Error, Verdict, Active => {
         title: "relevant work declined to cite",
         explanation: "The section says that no card applied, but the work is about something the knowledge base \
             covers. List the cards that were used, or say in the summary what the work was about.",
@@ -87,7 +87,7 @@ Changed cards/a.md.",
 
 Changed cards/a.md.",
     }
-    RS_004 = "CACG-RS-004", Error, Verdict, Reserved("not emitted yet: it comes with round summaries") => {
+    RS_004 = "CACG-RS-004", Error, Verdict, Active => {
         title: "relevant work cites nothing",
         explanation: "The section is there but empty, although the work is about something the knowledge base covers. \
             List the cards that were used, one path to a bullet.",
@@ -100,7 +100,18 @@ Changed cards/a.md.",
 
 Changed cards/a.md.",
     }
-    SHOW_001 = "CACG-SHOW-001", Error, Finding, Reserved("not emitted yet: it comes with the verb `show`") => {
+    RS_005 = "CACG-RS-005", Error, Verdict, Active => {
+        title: "cited card lies outside the project",
+        explanation: "The path leads out of the project, by `..`, by an absolute path or by a link. A summary that \
+            could cite any file on the machine would prove nothing about this deck, so the file was not \
+            read. Cite a card of the project, or allow it with `--allow-outside`.",
+        language: "markdown",
+        failing: "## Knowledge Consulted
+- ../other-project/cards/a.md",
+        corrected: "## Knowledge Consulted
+- cards/a.md",
+    }
+    SHOW_001 = "CACG-SHOW-001", Error, Finding, Active => {
         title: "card is retracted and not shown",
         explanation: "The card was retracted, by itself or because something it depends on was, and is not shown as if \
             it still held. Give `--allow-retracted` to see it with its status.",
@@ -108,7 +119,7 @@ Changed cards/a.md.",
         failing: "kb show old-hashing --source-matrix source_matrix.json",
         corrected: "kb show old-hashing --allow-retracted --source-matrix source_matrix.json",
     }
-    SHOW_002 = "CACG-SHOW-002", Error, Finding, Reserved("not emitted yet: it comes with the verb `show`") => {
+    SHOW_002 = "CACG-SHOW-002", Error, Finding, Active => {
         title: "file disagrees with the manifest",
         explanation: "The file given with `--path` is not the card that the manifest knows under this id: another id, \
             or another content. Index again if the file is right.",
@@ -116,7 +127,7 @@ Changed cards/a.md.",
         failing: "kb show tree-hashing --path cards/b.md",
         corrected: "kb show tree-hashing --path cards/reading_01/tree-hashing.md",
     }
-    SHOW_003 = "CACG-SHOW-003", Error, Finding, Reserved("not emitted yet: it comes with the verb `show`") => {
+    SHOW_003 = "CACG-SHOW-003", Error, Finding, Active => {
         title: "unsafe path",
         explanation: "The path is absolute or leads upward with `..`, and could point outside the project. Give a path \
             inside it.",

@@ -147,7 +147,7 @@ edge_type: "supports""#,
         failing: r#"{"retracted_cards":["a"],"summaries":[{"id":"a"}]}"#,
         corrected: r#"{"retracted_cards":["a"],"summaries":[]}"#,
     }
-    SUM_007 = "CACG-SUM-007", Error, Finding, Reserved("not emitted yet: it comes with `search` and `show`, which read the summaries") => {
+    SUM_007 = "CACG-SUM-007", Error, Finding, Active => {
         title: "summaries entry without source_ids",
         explanation: "An entry of `summaries.json` has no `source_ids`; older versions did not write them. Without \
             them nobody can tell whether a reading may see the card. Publish again with `kb build`.",
@@ -155,13 +155,13 @@ edge_type: "supports""#,
         failing: r#"{"id":"tree-hashing","title":"Tree hashing"}"#,
         corrected: r#"{"id":"tree-hashing","source_ids":["spec"],"title":"Tree hashing"}"#,
     }
-    SUM_008 = "CACG-SUM-008", Error, Finding, Reserved("not emitted yet: only the retired Python tool of the contract reported it") => {
+    SUM_008 = "CACG-SUM-008", Error, Finding, Active => {
         title: "source_ids could not be filled in",
-        explanation: "`migrate-summaries` could not find out which sources a card cites, because the card is missing \
-            or cannot be read. It leaves the entry as it was rather than guess. Put the card right and \
-            migrate again.",
+        explanation: "`migrate-summaries` could not find out which sources a card cites: the card is missing, cannot \
+            be read, or, with `--strict`, was edited since the summaries were written. Nothing is written \
+            then, rather than guessed. Put the card right and migrate again.",
         language: "sh",
-        failing: "kb migrate-summaries cards   # cards/a.md is gone",
-        corrected: "git restore cards/a.md && kb migrate-summaries cards",
+        failing: "kb migrate-summaries --strict   # cards/a.md is gone",
+        corrected: "git restore cards/a.md && kb migrate-summaries --strict",
     }
 }

@@ -67,31 +67,35 @@ card_edges:
         corrected: r#"card_edges:
   - target: "tree-hashing""#,
     }
-    ROLE_001 = "CACG-ROLE-001", Error, Finding, Reserved("not emitted yet: only the retired Python tool of the contract reported it") => {
+    ROLE_001 = "CACG-ROLE-001", Error, Finding, Active => {
         title: "role map names a retracted card",
-        explanation: "A role map has an entry for a card that was retracted. Readers who follow the map would be sent \
-            to it. Remove the entry.",
+        explanation: "A role map has an entry for a card that was retracted, that does not exist, or that belongs to \
+            another reading. Readers who follow the map would be sent to it. Remove the entry, or correct \
+            its `card_id`.",
         language: "json",
         failing: r#"{"entries":[{"card_id":"old-hashing"}]}"#,
         corrected: r#"{"entries":[{"card_id":"tree-hashing"}]}"#,
     }
-    ROLE_002 = "CACG-ROLE-002", Error, Finding, Reserved("not emitted yet: only the retired Python tool of the contract reported it") => {
+    ROLE_002 = "CACG-ROLE-002", Error, Finding, Active => {
         title: "active card missing from the role map",
         explanation: "A reading has a role map, and one of its active cards is not in it. The map promises to place \
-            every card. Add the entry, or scaffold the map again.",
+            every card. Add the entry, or write the map anew with `kb scaffold-role-map`. A reading without a \
+            map is fine.",
         language: "json",
         failing: r#"{"entries":[]}"#,
         corrected: r#"{"entries":[{"card_id":"tree-hashing","relevance":"core","stance":"primary"}]}"#,
     }
-    ROLE_003 = "CACG-ROLE-003", Error, Finding, Reserved("not emitted yet: only the retired Python tool of the contract reported it") => {
+    ROLE_003 = "CACG-ROLE-003", Error, Finding, Active => {
         title: "role map uses an unknown word",
         explanation: "A role map uses a word outside its vocabulary: `stance` is primary, supporting or deferred, and \
-            `relevance` is core, adjacent or extension.",
+            `relevance` is core, adjacent or extension. A map of another shape, or in a file that is not \
+            called as its reading is, cannot be used either and is reported here. `kb scaffold-role-map` \
+            writes one to start from.",
         language: "json",
         failing: r#"{"card_id":"tree-hashing","stance":"main"}"#,
         corrected: r#"{"card_id":"tree-hashing","stance":"primary"}"#,
     }
-    SKILL_001 = "CACG-SKILL-001", Error, Finding, Reserved("not emitted yet: only the retired Python tool of the contract reported it") => {
+    SKILL_001 = "CACG-SKILL-001", Error, Finding, Active => {
         title: "router name used twice",
         explanation: "Two routers, files named `SKILL.md`, have the same `name`, so nobody can say which one is meant. \
             Rename one of them.",
@@ -99,18 +103,19 @@ card_edges:
         failing: r#"name: "hashing"   # also in reading_02"#,
         corrected: r#"name: "hashing-proofs""#,
     }
-    SKILL_002 = "CACG-SKILL-002", Error, Finding, Reserved("not emitted yet: only the retired Python tool of the contract reported it") => {
+    SKILL_002 = "CACG-SKILL-002", Error, Finding, Active => {
         title: "router leads to a card it may not",
-        explanation: "A router leads to a card that does not exist, was retracted, or belongs to another reading. \
-            Correct the id in `routes_to`, or remove it.",
+        explanation: "A router leads to a card that does not exist, was retracted, or belongs to another reading than \
+            the folder the router is in. Correct the id in `routes_to`, or remove it.",
         language: "yaml",
         failing: r#"routes_to: ["no-such-card"]"#,
         corrected: r#"routes_to: ["tree-hashing"]"#,
     }
-    SKILL_003 = "CACG-SKILL-003", Error, Finding, Reserved("not emitted yet: only the retired Python tool of the contract reported it") => {
+    SKILL_003 = "CACG-SKILL-003", Error, Finding, Active => {
         title: "router has a wrong field",
-        explanation: "The frontmatter of a router has an unknown field, or one of the wrong type. It may have `name`, \
-            `description`, `routes_to` and `trigger_keywords`.",
+        explanation: "The frontmatter of a router is missing, lacks a field, or has an unknown one or one of the wrong \
+            type. It has a `name` (a slug) and a `description` (at most 1024 characters), and may have the \
+            lists `routes_to` and `trigger_keywords`.",
         language: "yaml",
         failing: r#"routes: ["tree-hashing"]"#,
         corrected: r#"routes_to: ["tree-hashing"]"#,

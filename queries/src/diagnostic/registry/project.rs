@@ -21,7 +21,8 @@ codes! {
     BUILD_003 = "CACG-BUILD-003", Info, Finding, Active => {
         title: "interrupted publish repaired",
         explanation: "An earlier run was interrupted while it published. Its work was complete on disk, so this run \
-            finished it, or put the old set back; `out/` is whole again. There is nothing to do.",
+            finished it, or put the old set back; `out/` is whole again. It is said on stderr and is no part \
+            of the findings. There is nothing to do.",
         language: "text",
         failing: "out/ after a power failure",
         corrected: "out/ after the next run",
@@ -30,7 +31,8 @@ codes! {
         title: "derived state was damaged and rebuilt",
         explanation: "Something in `.kb/` was damaged: a truncated database, or an entry whose checksum is wrong. It \
             was thrown away and derived again from the sources, so the results are right and only this run \
-            was slower. If it happens often, look at the disk.",
+            was slower. It is said on stderr and is no part of the findings, which are those of a run \
+            without damage. If it happens often, look at the disk.",
         language: "sh",
         failing: "truncate -s 100 .kb/cache.sqlite",
         corrected: "kb check",
@@ -49,8 +51,9 @@ exclude = ["drafts/**"]"#,
     }
     CFG_002 = "CACG-CFG-002", Error, Verdict, Active => {
         title: "wrong type or value in kb.toml",
-        explanation: "A key of kb.toml has a value of the wrong type, or one that is not among the allowed ones. Its \
-            default is used in its place, the check fails and nothing is published until it is right.",
+        explanation: "A key of kb.toml has a value of the wrong type, or one that is not among the allowed ones, or a \
+            key is missing that has no default. What was meant is unknown, so nothing is checked or \
+            published until it is right, and the exit status is 2.",
         language: "toml",
         failing: "[index]
 embedder = 3",
@@ -68,8 +71,8 @@ embedder = "builtin""#,
     }
     CFG_004 = "CACG-CFG-004", Error, Verdict, Active => {
         title: "kb.toml is not TOML",
-        explanation: "kb.toml is not well-formed TOML. No setting can be taken from it: defaults are used, the check \
-            fails and nothing is published. Correct the line that is marked; texts need quotes.",
+        explanation: "kb.toml is not well-formed TOML. No setting can be taken from it, so nothing is checked or \
+            published, and the exit status is 2. Correct the line that is marked; texts need quotes.",
         language: "toml",
         failing: "[cards]
 include = cards/**",

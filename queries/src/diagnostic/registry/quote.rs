@@ -58,11 +58,23 @@ codes! {
     QUOTE_007 = "CACG-QUOTE-007", Warning, Finding, Active => {
         title: "quote accepted as fuzzy",
         explanation: "The quote is not in the source word for word; with `--fuzzy` it was accepted because it differs \
-            by a small edit that touches no number, negation or short word. It is counted as fuzzy, never as \
+            by a small edit that touches no number, negation, name or short word. One letter may still make \
+            another word of a word: `sulfite` of `sulfate`. It is counted as fuzzy, never as \
             exact. Copy the exact words, which `kb fix --rewrite-quote` can do.",
         language: "yaml",
         failing: r#"quote: "each leave is hashed with a 0x00 prefix""#,
         corrected: r#"quote: "each leaf is hashed with a 0x00 prefix""#,
+    }
+    QUOTE_008 = "CACG-QUOTE-008", Error, Verdict, Active => {
+        title: "quote of what the source does not say",
+        explanation: "The words stand in the source, but it does not say them to its readers: they are struck out \
+            (`~~ ~~`, `<del>`, `<s>`), so the author has taken them back, or they are in a comment, a hidden \
+            element or the target of a link, where nobody sees them. Under the strict profile struck-out words \
+            are not verified, and hidden ones are reported as absent; under the profile `cacg` both count, \
+            with this warning. Quote what the source says now.",
+        language: "yaml",
+        failing: r#"quote: "the dose is ten milligrams"   # source: ~~the dose is ten milligrams~~"#,
+        corrected: r#"quote: "the dose is five milligrams""#,
     }
     VERIFY_001 = "CACG-VERIFY-001", Error, Verdict, Active => {
         title: "quote not found in the cited chunk",

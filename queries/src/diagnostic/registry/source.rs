@@ -1,7 +1,7 @@
 //! Codes about source documents (`SRC`), their ingestion under the contract (`INGEST`) and where it may be read (`PERF`).
 
 codes! {
-    INGEST_001 = "CACG-INGEST-001", Error, Finding, Reserved("not emitted yet: it comes with the verb `ingest`") => {
+    INGEST_001 = "CACG-INGEST-001", Error, Finding, Active => {
         title: "source cannot be opened or extracted",
         explanation: "`kb ingest` could not open, extract or parse the source: no such file, not a PDF, a damaged \
             page, or an utterance that breaks the rules of its stream. Nothing was written. The message says \
@@ -10,7 +10,7 @@ codes! {
         failing: "kb ingest notes.docx",
         corrected: "kb ingest notes.pdf",
     }
-    INGEST_002 = "CACG-INGEST-002", Error, Finding, Reserved("not emitted yet: it comes with the verb `ingest`") => {
+    INGEST_002 = "CACG-INGEST-002", Error, Finding, Active => {
         title: "source yields no chunks",
         explanation: "The source was read but has no text, so there is nothing to cite. A scanned book without \
             recognised text is the usual case. Run text recognition over it first.",
@@ -18,15 +18,15 @@ codes! {
         failing: "kb ingest scan.pdf",
         corrected: "ocrmypdf scan.pdf text.pdf && kb ingest text.pdf",
     }
-    INGEST_003 = "CACG-INGEST-003", Error, Finding, Reserved("not emitted yet: it comes with the verb `ingest`") => {
+    INGEST_003 = "CACG-INGEST-003", Error, Finding, Active => {
         title: "ingest could not publish",
-        explanation: "The manifests could not be published: the output folder already holds some, writing failed, or \
-            an append was refused because the stored chunks are not a beginning of the new ones. What was \
-            there before is unchanged. Choose another `--out`, or build all sources together with `kb \
-            build`.",
+        explanation: "The source could not be put into the manifests: it is retracted, its id is there with other bytes \
+            or in other chunks, the folder is what `kb build` publishes, writing failed, or an append was \
+            refused because the published chunks are not a beginning of the new ones. What was there before \
+            is unchanged. Choose another `--source-id` or `--out`.",
         language: "sh",
-        failing: "kb ingest b.pdf --out out   # out holds a.pdf",
-        corrected: "kb ingest b.pdf --out out_b",
+        failing: "kb ingest spec.pdf   # out/ has another spec.pdf",
+        corrected: "kb ingest spec.pdf --source-id spec_2",
     }
     PERF_001 = "CACG-PERF-001", Error, Finding, Reserved("reserved by the contract as a sentinel of its tests; checking here may read sources, so it can never fire") => {
         title: "PDF parsed while checking",
@@ -127,7 +127,9 @@ encoding = "windows-1252""#,
         title: "primary key duplicate or missing in a registry",
         explanation: "A row of a registry has no primary key, or one that another row has. The key is what cards cite, \
             so it has to name exactly one row. Give each row a key of its own, or name the right column in \
-            `primary_key`.",
+            `primary_key`. Only files that `[[collection.registry]]` lists are registries; the first column \
+            of any other table may hold what it likes. Rows with cells that the header does not name, and \
+            quotes that are never closed, are reported of every table.",
         language: "csv",
         failing: "creature_id,name
 c1,heron

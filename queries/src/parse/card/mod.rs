@@ -191,6 +191,15 @@ pub fn is_hex64(text: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
+/// The frontmatter of a text between `---` lines, for files that are no cards. A last line without
+/// a line break will do.
+pub(crate) fn frontmatter(text: &str) -> Option<Range<usize>> {
+    match fence::split(text, 0) {
+        Ok(parts) | Err(fence::Missing::LineBreak { parts, .. }) => Some(parts.frontmatter),
+        Err(fence::Missing::Opening | fence::Missing::Closing { .. }) => None,
+    }
+}
+
 /// White space as the contract's regular expressions mean it: Unicode `White_Space` and
 /// U+001C to U+001F.
 pub(crate) fn is_space(character: char) -> bool {

@@ -140,6 +140,7 @@ impl Parts {
                     kind: BlockKind::Paragraph,
                 })
                 .collect(),
+            veiled: Box::default(),
             map: FileMap::identity(),
             encoding: "UTF-8",
             encoding_guessed: false,

@@ -56,6 +56,7 @@ pub(super) fn read(bytes: &[u8], options: &ExtractOptions) -> Result<Document, D
         blocks: Vec::new(),
         notices: Vec::new(),
         keys: HashSet::new(),
+        declared: options.registry.declared,
     };
     while let Some(record) = records.next_record() {
         writer.row(&record);
@@ -77,6 +78,7 @@ pub(super) fn read(bytes: &[u8], options: &ExtractOptions) -> Result<Document, D
         text,
         layer,
         blocks,
+        veiled: Vec::new(),
         title: None,
         notices,
         decoded,
@@ -99,6 +101,7 @@ struct Writer<'a> {
     blocks: Vec<Block>,
     notices: Vec<Notice>,
     keys: HashSet<Box<str>>,
+    declared: bool,
 }
 
 impl Writer<'_> {
@@ -123,7 +126,9 @@ impl Writer<'_> {
         ))
         .0
         .into();
-        if key.is_empty() {
+        if !self.declared {
+            // Whatever stands in the first column is no promise of anybody's.
+        } else if key.is_empty() {
             self.notices.push(Notice::MissingKey { line });
         } else if !self.keys.insert(key.clone()) {
             self.notices.push(Notice::DuplicateKey {
@@ -336,6 +341,7 @@ mod tests {
                 name: "creatures".to_owned(),
                 primary_key: primary_key.map(str::to_owned),
                 delimiter: None,
+                declared: true,
             },
             ..ExtractOptions::new(Format::Csv)
         }

@@ -2,27 +2,32 @@
 //!
 //! Works on the stream of tokens, not on a tree: nothing recurses, and every character keeps its
 //! place in the file. Blocks are separated by a blank line, lines (`br`, list items, table rows) by
-//! a line feed, cells by a tab; tags inside a line add and remove nothing. No style sheet is read,
-//! so hidden elements are text.
+//! a line feed, cells by a tab, buttons and fields from words by a space; other tags inside a line add
+//! and remove nothing. Of ruby the base is kept. What a browser does not show, because of its element,
+//! its `hidden` attribute or its own style, is no text; what is struck out is text and is marked as
+//! such. No style sheet is read, so what one hides is text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::ops::Range;
 
-use encoding_rs::Encoding;
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
 use super::encoding::{compose, decode};
 use super::map::Layer;
-use super::{Block, BlockKind, Document, DocumentError, ExtractOptions, Format, Made};
+use super::{Block, Document, DocumentError, ExtractOptions, Format, Made};
+use crate::text::veil::{Veil, Veiled};
 
-mod elements;
-use elements::{Role, is_counted, role};
-
-/// Bytes in which HTML wants the declaration of the encoding to stand.
-const PRESCAN: usize = 1024;
+mod declared;
+pub(super) mod elements;
+mod script;
+mod skip;
+mod words;
+use declared::declared_encoding;
+use elements::{Role, hides, is_counted, role, strikes_or_hides};
+use script::Script;
+use skip::{Skip, Tag};
 
 /// Reads an HTML file.
 pub(super) fn read(bytes: &[u8], options: &ExtractOptions) -> Result<Document, DocumentError> {
@@ -44,6 +49,7 @@ pub(super) fn read(bytes: &[u8], options: &ExtractOptions) -> Result<Document, D
         layer,
         blocks,
         title,
+        veiled,
         ..
     } = writer;
     let title = title.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
@@ -52,52 +58,12 @@ pub(super) fn read(bytes: &[u8], options: &ExtractOptions) -> Result<Document, D
         text,
         layer,
         blocks,
+        veiled,
         title,
         notices: Vec::new(),
         decoded,
     }
     .into_document(Format::Html)
-}
-
-/// The encoding that a `meta` element or an XML declaration near the start names.
-fn declared_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
-    let head = bytes
-        .get(..bytes.len().min(PRESCAN))
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    let is_xml = head.trim_ascii_start().starts_with(b"<?xml");
-    let markers: [(&[u8], bool); 2] = [(b"charset", true), (b"encoding", is_xml)];
-    markers
-        .into_iter()
-        .filter(|(_, applies)| *applies)
-        .flat_map(|(marker, _)| {
-            memchr::memmem::find_iter(&head, marker)
-                .map(|at| at + marker.len())
-                .collect::<Vec<_>>()
-        })
-        .find_map(|at| {
-            let value = head.get(at..)?.trim_ascii_start().strip_prefix(b"=")?;
-            let value = value.trim_ascii_start().trim_prefix_byte(b"\"'");
-            let end = value
-                .iter()
-                .position(|byte| !(byte.is_ascii_alphanumeric() || b"-_:.".contains(byte)))
-                .unwrap_or(value.len());
-            Encoding::for_label(value.get(..end)?)
-        })
-}
-
-/// Drops one leading byte if it is one of a set.
-trait TrimPrefixByte {
-    fn trim_prefix_byte(&self, set: &[u8]) -> &Self;
-}
-
-impl TrimPrefixByte for [u8] {
-    fn trim_prefix_byte(&self, set: &[u8]) -> &Self {
-        match self {
-            [first, rest @ ..] if set.contains(first) => rest,
-            other => other,
-        }
-    }
 }
 
 /// What must stand between what is written and what comes next; the larger one wins.
@@ -122,6 +88,42 @@ impl Separator {
     }
 }
 
+/// A start tag, as far as it has been read.
+#[derive(Default)]
+struct StartTag {
+    name: Vec<u8>,
+    /// The attribute whose value comes next.
+    attribute: Vec<u8>,
+    /// Whether an attribute hides the element.
+    hidden: bool,
+}
+
+impl StartTag {
+    fn open(&mut self, name: &[u8]) {
+        self.name.clear();
+        self.name.extend_from_slice(name);
+        self.hidden = false;
+    }
+
+    fn attribute(&mut self, name: &[u8]) {
+        self.attribute.clear();
+        self.attribute.extend_from_slice(name);
+        self.hidden |= hides(name, b"");
+    }
+
+    fn value(&mut self, value: &[u8]) {
+        self.hidden |= hides(&self.attribute, value);
+    }
+}
+
+/// Whether an element is a block, whose end also ends what began to be struck out in it.
+fn ends_struck(role: Role) -> bool {
+    matches!(
+        role,
+        Role::Block | Role::Heading(_) | Role::Preformatted | Role::Item | Role::Cell
+    )
+}
+
 struct Writer<'s> {
     source: &'s str,
     text: String,
@@ -131,8 +133,13 @@ struct Writer<'s> {
     separator: Separator,
     /// First byte of the white space that a pending space stands for.
     space_at: Option<usize>,
-    /// Name of the dropped element that is open, and how many of that name.
-    skipping: Option<(Vec<u8>, u32)>,
+    /// The start tag that is being read.
+    tag: StartTag,
+    skipping: Option<Skip>,
+    /// Open struck-out elements, and blocks that are open in them.
+    struck: u32,
+    blocks_in_struck: u32,
+    veiled: Vec<Veiled>,
     in_head: bool,
     /// Inside a raised or lowered element.
     script: Option<Script>,
@@ -172,7 +179,11 @@ impl<'s> Writer<'s> {
             title: String::new(),
             separator: Separator::None,
             space_at: None,
+            tag: StartTag::default(),
             skipping: None,
+            struck: 0,
+            blocks_in_struck: 0,
+            veiled: Vec::new(),
             script: None,
             in_head: false,
             in_title: false,
@@ -209,15 +220,25 @@ impl<'s> Writer<'s> {
         });
     }
 
-    fn start_tag(&mut self, name: &[u8]) {
+    fn start_tag(&mut self, name: &[u8], hidden: bool) {
         self.drop_line_feed = false;
-        if let Some((skipped, count)) = &mut self.skipping {
-            if skipped == name {
-                *count += 1;
+        if let Some(skip) = &mut self.skipping {
+            if skip.start(name) == Tag::Inside {
+                return;
             }
-            return;
+            self.skipping = None;
         }
         let role = role(name);
+        let veil = strikes_or_hides(name, hidden);
+        // What is hidden has no box, so it separates nothing.
+        if hidden && veil == Some(Veil::Hidden) {
+            self.skipping = Some(Skip::new(name));
+            return;
+        }
+        match veil {
+            Some(Veil::Struck) => self.struck += 1,
+            _ => self.blocks_in_struck += u32::from(self.struck > 0 && ends_struck(role)),
+        }
         if self.in_head {
             match role {
                 Role::Title => {
@@ -237,10 +258,13 @@ impl<'s> Writer<'s> {
             self.script = Some(script);
         }
         match role {
-            Role::Drop => self.skipping = Some((name.to_vec(), 1)),
+            Role::Drop | Role::Annotation => self.skipping = Some(Skip::new(name)),
+            Role::Widget => self.raise(Separator::Space),
             Role::Head => self.in_head = true,
             // A document without a head element may still begin with a title.
-            Role::Title => self.in_title = self.title.is_empty() && self.text.is_empty(),
+            Role::Title if self.title.is_empty() && self.text.is_empty() => self.in_title = true,
+            // Of a drawing; shown when it is pointed at.
+            Role::Title => self.skipping = Some(Skip::new(name)),
             Role::Heading(level) => {
                 self.raise(Separator::Block);
                 self.fresh = false;
@@ -296,16 +320,29 @@ impl<'s> Writer<'s> {
 
     fn end_tag(&mut self, name: &[u8]) {
         self.drop_line_feed = false;
-        if let Some((skipped, count)) = &mut self.skipping {
-            if skipped == name {
-                *count -= 1;
-                if *count == 0 {
+        if let Some(skip) = &mut self.skipping {
+            match skip.end(name) {
+                Tag::Inside => return,
+                Tag::End => {
                     self.skipping = None;
+                    return;
                 }
+                Tag::After => self.skipping = None,
             }
-            return;
         }
         let role = role(name);
+        if strikes_or_hides(name, false) == Some(Veil::Struck) {
+            self.struck = self.struck.saturating_sub(1);
+        } else if self.struck > 0 && ends_struck(role) {
+            // What a block began ends with it.
+            match self.blocks_in_struck.checked_sub(1) {
+                Some(left) => self.blocks_in_struck = left,
+                None => self.struck = 0,
+            }
+        }
+        if self.struck == 0 {
+            self.blocks_in_struck = 0;
+        }
         if is_counted(name) {
             self.depth = self.depth.saturating_sub(1);
         }
@@ -357,236 +394,24 @@ impl<'s> Writer<'s> {
             Role::Block => self.block_boundary(),
             // `</br>` is read as `<br>` by browsers.
             Role::Break => self.raise(Separator::Line),
-            Role::Rule | Role::Drop | Role::Metadata | Role::Inline => {}
+            Role::Widget => self.raise(Separator::Space),
+            Role::Rule | Role::Drop | Role::Annotation | Role::Metadata | Role::Inline => {}
         }
     }
-
-    /// A token of text. Its words are aligned with the source again, since the token says only
-    /// where it starts: everything but a character reference stands for itself.
-    fn string(&mut self, value: &str, start: usize) {
-        if self.in_title {
-            self.title.push_str(value);
-            return;
-        }
-        if self.skipping.is_some() {
-            return;
-        }
-        if self.in_head {
-            if value.trim_ascii().is_empty() {
-                return;
-            }
-            self.in_head = false;
-        }
-        let mut rest = value;
-        let mut at = start;
-        if std::mem::take(&mut self.drop_line_feed)
-            && let Some(stripped) = rest.strip_prefix('\n')
-        {
-            rest = stripped;
-            at += 1;
-        }
-        while !rest.is_empty() {
-            let raw = self.source.get(at..).unwrap_or_default();
-            let plain = memchr::memchr2(b'&', b'<', raw.as_bytes())
-                .unwrap_or(raw.len())
-                .min(rest.len());
-            if plain > 0
-                && let (Some(words), Some(tail)) = (rest.get(..plain), rest.get(plain..))
-            {
-                self.plain_words(words, at);
-                rest = tail;
-                at += plain;
-                continue;
-            }
-            if raw.starts_with('&') {
-                let reference = reference(raw);
-                let decoded = self.decode_reference(reference);
-                if let Some(tail) = rest.strip_prefix(&*decoded) {
-                    self.words(&decoded, at, Some(reference.len()));
-                    rest = tail;
-                    at += reference.len();
-                    continue;
-                }
-            }
-            // An empty tag `</>` inside text belongs to no token and ends none.
-            if raw.starts_with("</>") && !rest.starts_with("</>") {
-                at += 3;
-                continue;
-            }
-            let Some(character) = rest.chars().next() else {
-                break;
-            };
-            let length = character.len_utf8();
-            let same = raw.starts_with(character);
-            self.words(
-                rest.get(..length).unwrap_or_default(),
-                at,
-                (!same).then_some(0),
-            );
-            rest = rest.get(length..).unwrap_or_default();
-            at += if same { length } else { 0 };
-        }
-    }
-
-    /// Text as it stands in the source. Raised and lowered digits and signs become the characters
-    /// that Unicode has for them: without that, ten squared would read as one hundred and two.
-    fn plain_words(&mut self, words: &str, at: usize) {
-        let script = self.script.filter(|script| {
-            !self.text.ends_with('[')
-                && words
-                    .trim()
-                    .chars()
-                    .all(|character| script.form(character).is_some())
-        });
-        let Some(script) = script else {
-            self.words(words, at, None);
-            return;
-        };
-        for (offset, character) in words.char_indices() {
-            let length = character.len_utf8();
-            match script.form(character) {
-                Some(form) => {
-                    let mut buffer = [0; 4];
-                    self.words(form.encode_utf8(&mut buffer), at + offset, Some(length));
-                }
-                None => {
-                    let word = words.get(offset..offset + length).unwrap_or_default();
-                    self.words(word, at + offset, None);
-                }
-            }
-        }
-    }
-
-    /// What a character reference stands for; itself if it is none.
-    fn decode_reference(&mut self, reference: &'s str) -> Cow<'s, str> {
-        if let Some(decoded) = self.entities.get(reference) {
-            return Cow::Owned(decoded.to_string());
-        }
-        let mut decoded = String::new();
-        let collect = |event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
-            if let CallbackEvent::String { value } = event {
-                decoded.push_str(&String::from_utf8_lossy(value));
-            }
-            None
-        };
-        let Ok(()) = Tokenizer::new_with_emitter(reference, CallbackEmitter::new(collect)).finish();
-        self.entities
-            .insert(reference, decoded.clone().into_boxed_str());
-        Cow::Owned(decoded)
-    }
-
-    /// Text at a place of the source. `made_from` is the length of a reference; without it the
-    /// source is the text.
-    fn words(&mut self, words: &str, at: usize, made_from: Option<usize>) {
-        if self.preformatted > 0 {
-            self.write(words, at, made_from);
-            return;
-        }
-        let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c);
-        let bytes = words.as_bytes();
-        let mut start = 0;
-        while start < bytes.len() {
-            let rest = bytes.get(start..).unwrap_or_default();
-            let spaces = rest.iter().take_while(|byte| is_space(byte)).count();
-            if spaces > 0 {
-                if self.separator < Separator::Space {
-                    self.separator = Separator::Space;
-                    self.space_at = Some(at + start).filter(|_| made_from.is_none());
-                }
-                start += spaces;
-                continue;
-            }
-            let length = rest.iter().take_while(|byte| !is_space(byte)).count();
-            if let Some(word) = words.get(start..start + length) {
-                let place = if made_from.is_some() { at } else { at + start };
-                self.write(word, place, made_from);
-            }
-            start += length;
-        }
-    }
-
-    fn write(&mut self, words: &str, at: usize, made_from: Option<usize>) {
-        if words.is_empty() {
-            return;
-        }
-        let mut separator = std::mem::replace(&mut self.separator, Separator::None);
-        let space_at = self.space_at.take();
-        if self.text.is_empty() {
-            separator = Separator::None;
-        }
-        if separator == Separator::Block {
-            self.close_block();
-        }
-        if separator == Separator::Space
-            && let Some(space_at) = space_at
-        {
-            self.layer.push_same(self.text.len(), space_at, 1);
-        }
-        self.text.push_str(separator.text());
-        if self.open_block.is_none() {
-            let kind = if let Some(level) = self.heading {
-                OpenKind::Heading(level)
-            } else if self.preformatted > 0 {
-                OpenKind::Code
-            } else {
-                OpenKind::Paragraph
-            };
-            self.open_block = Some((self.text.len(), kind));
-        }
-        match made_from {
-            None => self.layer.push_same(self.text.len(), at, words.len()),
-            Some(length) => self.layer.push(self.text.len(), at, 1, words.len(), length),
-        }
-        self.text.push_str(words);
-        self.fresh = false;
-    }
-
-    fn close_block(&mut self) {
-        let Some((start, kind)) = self.open_block.take() else {
-            return;
-        };
-        let range: Range<usize> = super::trim_end(&self.text, start..self.text.len());
-        let Some(words) = self
-            .text
-            .get(range.clone())
-            .filter(|words| !words.is_empty())
-        else {
-            return;
-        };
-        let kind = match kind {
-            OpenKind::Heading(level) => {
-                // Generated manuals end a heading with a link to itself.
-                let title = words.trim_end_matches(['¶', '\u{f0c1}']);
-                let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-                BlockKind::Heading {
-                    level,
-                    title: compose(Cow::Owned(title)).0.into(),
-                }
-            }
-            OpenKind::Code => BlockKind::Code,
-            OpenKind::Paragraph => BlockKind::Paragraph,
-        };
-        self.blocks.push(Block { range, kind });
-    }
-}
-
-/// The longest thing at the start of the text that may be a character reference.
-fn reference(raw: &str) -> &str {
-    // The longest name in the standard's table has 32 characters; digits may go on.
-    let bytes = raw.as_bytes();
-    let length = 1 + bytes
-        .iter()
-        .skip(1)
-        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'#')
-        .count();
-    let end = length + usize::from(bytes.get(length) == Some(&b';'));
-    raw.get(..end).unwrap_or(raw)
 }
 
 impl Callback<Infallible, usize> for &mut Writer<'_> {
     fn handle_event(&mut self, event: CallbackEvent<'_>, span: Span<usize>) -> Option<Infallible> {
         match event {
-            CallbackEvent::OpenStartTag { name } => self.start_tag(name),
+            CallbackEvent::OpenStartTag { name } => self.tag.open(name),
+            CallbackEvent::AttributeName { name } => self.tag.attribute(name),
+            CallbackEvent::AttributeValue { value } => self.tag.value(value),
+            CallbackEvent::CloseStartTag { .. } => {
+                let tag = std::mem::take(&mut self.tag);
+                self.start_tag(&tag.name, tag.hidden);
+                // Its buffers serve the next one.
+                self.tag = tag;
+            }
             CallbackEvent::EndTag { name } => self.end_tag(name),
             CallbackEvent::String { value } => {
                 // The source is a `str`, so the token is valid UTF-8.
@@ -602,32 +427,3 @@ impl Callback<Infallible, usize> for &mut Writer<'_> {
 
 #[cfg(test)]
 mod tests;
-
-/// Which way an element moves its text.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Script {
-    Raised,
-    Lowered,
-}
-
-impl Script {
-    fn of(name: &[u8]) -> Option<Self> {
-        match name {
-            b"sup" => Some(Script::Raised),
-            b"sub" => Some(Script::Lowered),
-            _ => None,
-        }
-    }
-
-    /// The raised or lowered form of a digit or sign; letters have none that a reader would miss.
-    fn form(self, character: char) -> Option<char> {
-        let forms = match self {
-            Script::Raised => "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾",
-            Script::Lowered => "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎",
-        };
-        let place = "0123456789+-−=()"
-            .chars()
-            .position(|plain| plain == character)?;
-        forms.chars().nth(place)
-    }
-}

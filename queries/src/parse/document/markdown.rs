@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+pub(super) mod veils;
+
 use super::{Block, BlockKind, Document, DocumentError, ExtractOptions, trim_end};
 
 /// Reads a Markdown file.

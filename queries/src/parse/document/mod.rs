@@ -13,6 +13,7 @@ use std::ops::Range;
 pub mod apart;
 mod csv;
 mod encoding;
+mod findings;
 mod html;
 mod map;
 mod markdown;
@@ -20,6 +21,9 @@ mod markdown;
 mod pdf;
 mod text;
 
+use crate::text::veil::{self, Veiled};
+
+pub use findings::{DocumentError, Notice};
 pub use map::FileMap;
 
 /// How a source's bytes are to be read.
@@ -46,6 +50,9 @@ pub struct RegistryOptions {
     pub primary_key: Option<String>,
     /// What separates the cells (ASCII); default: a comma.
     pub delimiter: Option<char>,
+    /// Whether the settings say that the file is a registry. Only then its keys have to be there
+    /// and to name one row each; the first column of any other table is nobody's key.
+    pub declared: bool,
 }
 
 impl RegistryOptions {
@@ -60,6 +67,7 @@ impl RegistryOptions {
             name: stem.to_owned(),
             primary_key: None,
             delimiter: tabs.then_some('\t'),
+            declared: false,
         }
     }
 }
@@ -154,145 +162,6 @@ pub struct Block {
     pub kind: BlockKind,
 }
 
-/// Something about a readable file that its reader should know.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Notice {
-    /// Nothing in the file or the settings says its encoding; a short file may be guessed wrong.
-    EncodingGuessed {
-        /// WHATWG name of the guess.
-        label: &'static str,
-    },
-    /// Glyphs of a PDF page have no character: the text of the page is incomplete.
-    UnmappedGlyphs {
-        /// 1-based.
-        page: u32,
-        /// Share of the page's glyphs, 3 to 100 (rounded up).
-        percent: u8,
-    },
-    /// A PDF's page tree does not hold the pages it announces: page numbers may be off, and pages
-    /// may be missing.
-    PageTree {
-        /// Pages that the file announces, if it does.
-        announced: Option<u32>,
-        /// Pages found.
-        found: u32,
-    },
-    /// The text holds characters that change the direction of writing, so that what is seen may not
-    /// be what is there.
-    BidiControls {
-        /// 1-based line of the text with the first of them.
-        line: u32,
-        /// How many there are.
-        count: u32,
-    },
-    /// A registry row has more or fewer cells than the header.
-    RaggedRow {
-        /// 1-based line of the file's text where the row starts.
-        line: u32,
-        /// Cells in the header.
-        expected: u32,
-        /// Cells in the row.
-        found: u32,
-    },
-    /// A registry row has the primary key of an earlier row.
-    DuplicateKey {
-        /// 1-based line where the later row starts.
-        line: u32,
-        /// The key.
-        key: Box<str>,
-    },
-    /// A registry row has no primary key.
-    MissingKey {
-        /// 1-based line where the row starts.
-        line: u32,
-    },
-    /// A quoted cell is still open at the end of the file: it has swallowed what follows it.
-    UnclosedQuote {
-        /// 1-based line where the row starts.
-        line: u32,
-    },
-}
-
-/// Why a file has no document. Its citations are unverifiable.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum DocumentError {
-    /// No bytes, or only white space, or no text on any page.
-    Empty,
-    /// Over [`Limits::bytes`] or [`Limits::text_bytes`].
-    TooLarge {
-        /// Size of the file, or of the text where that was the one over its limit.
-        bytes: u64,
-        /// The limit.
-        limit: u64,
-    },
-    /// Over [`Limits::pages`].
-    TooManyPages {
-        /// Pages in the file.
-        pages: u64,
-        /// The limit.
-        limit: u32,
-    },
-    /// Needs a password.
-    Encrypted,
-    /// The bytes are not what the format says, or the reader gave up on them.
-    Damaged(String),
-    /// No reader for this kind of file in this build.
-    UnknownKind,
-    /// A byte sequence that the encoding does not have.
-    UndecodableText {
-        /// WHATWG name.
-        encoding: &'static str,
-        /// Byte offset in the file.
-        offset: usize,
-    },
-    /// The settings name an encoding that does not exist.
-    UnknownEncoding {
-        /// As written.
-        label: String,
-    },
-    /// The registry's primary key is no column of the file.
-    NoSuchColumn {
-        /// As written in the settings.
-        column: String,
-        /// The columns there are.
-        header: Vec<String>,
-    },
-}
-
-impl DocumentError {
-    fn binary() -> Self {
-        Self::Damaged("looks binary".to_owned())
-    }
-}
-
-impl std::fmt::Display for DocumentError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Empty => f.write_str("the file holds no text"),
-            Self::TooLarge { bytes, limit } => {
-                write!(f, "{bytes} bytes are more than the limit of {limit}")
-            }
-            Self::TooManyPages { pages, limit } => {
-                write!(f, "{pages} pages are more than the limit of {limit}")
-            }
-            Self::Encrypted => f.write_str("the file is encrypted and needs a password"),
-            Self::Damaged(why) => write!(f, "the file is damaged: {why}"),
-            Self::UnknownKind => f.write_str("no reader for this kind of file"),
-            Self::UndecodableText { encoding, offset } => {
-                write!(f, "the bytes at offset {offset} are not {encoding}")
-            }
-            Self::UnknownEncoding { label } => write!(f, "there is no encoding `{label}`"),
-            Self::NoSuchColumn { column, header } => write!(
-                f,
-                "the primary key `{column}` is no column; the columns are {}",
-                header.join(", ")
-            ),
-        }
-    }
-}
-
-impl std::error::Error for DocumentError {}
-
 /// A place in a source file, in the terms that the file has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FilePosition {
@@ -318,6 +187,8 @@ pub struct Document {
     pub pages: Box<[Range<usize>]>,
     /// In order, not overlapping.
     pub blocks: Box<[Block]>,
+    /// What stands in the text and is not said by it, in order, not overlapping.
+    pub veiled: Box<[Veiled]>,
     /// Back to the bytes of the file; meaningless when paged.
     pub map: FileMap,
     /// WHATWG name of the file's encoding (`UTF-8` for PDF).
@@ -339,6 +210,7 @@ impl Document {
             pages: one_page(text.len()),
             text: text.into(),
             blocks: blocks.into_boxed_slice(),
+            veiled: Box::default(),
             map: FileMap::identity(),
             encoding: "UTF-8",
             encoding_guessed: false,
@@ -426,7 +298,7 @@ pub fn extractor(format: Format) -> Extractor {
         },
         Format::Html => Extractor {
             name: "kbc-html",
-            version: "2",
+            version: "3",
         },
         Format::Csv => Extractor {
             name: "kbc-csv",
@@ -522,6 +394,7 @@ struct Made<'a> {
     text: String,
     layer: map::Layer,
     blocks: Vec<Block>,
+    veiled: Vec<Veiled>,
     title: Option<Box<str>>,
     notices: Vec<Notice>,
 }
@@ -534,6 +407,7 @@ impl Made<'_> {
             text,
             layer,
             mut blocks,
+            mut veiled,
             title,
             mut notices,
         } = self;
@@ -548,6 +422,9 @@ impl Made<'_> {
                 for block in &mut blocks {
                     block.range = layer.to_text(block.range.clone());
                 }
+                for stretch in &mut veiled {
+                    stretch.range = layer.to_text(stretch.range.clone());
+                }
                 map.push(layer);
                 text
             }
@@ -558,6 +435,7 @@ impl Made<'_> {
             pages: one_page(text.len()),
             text: text.into(),
             blocks: blocks.into_boxed_slice(),
+            veiled: veil::settle(veiled),
             map,
             encoding: decoded.encoding,
             encoding_guessed: decoded.guessed,
@@ -584,6 +462,10 @@ fn verbatim(
         format: options.format,
         pages: one_page(text.len()),
         blocks: blocks(&text).into_boxed_slice(),
+        veiled: match options.format {
+            Format::Markdown => markdown_veils(&text),
+            _ => Box::default(),
+        },
         text: text.into(),
         map,
         encoding: decoded.encoding,
@@ -591,6 +473,11 @@ fn verbatim(
         title: None,
         notices,
     })
+}
+
+/// What a Markdown text does not say: see [`Document::veiled`].
+pub fn markdown_veils(text: &str) -> Box<[Veiled]> {
+    veil::settle(markdown::veils::veils(text))
 }
 
 /// The pages of a document that has none.

@@ -173,6 +173,7 @@ impl Pages {
             text: self.text.into(),
             pages: self.ranges.into_boxed_slice(),
             blocks: self.blocks.into_boxed_slice(),
+            veiled: Box::default(),
             map: FileMap::identity(),
             encoding: "UTF-8",
             encoding_guessed: false,

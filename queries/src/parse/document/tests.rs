@@ -154,7 +154,8 @@ fn formats_by_name_and_content() {
         RegistryOptions {
             name: "creatures".to_owned(),
             primary_key: None,
-            delimiter: Some('\t')
+            delimiter: Some('\t'),
+            declared: false,
         }
     );
 }

@@ -130,11 +130,11 @@ fn begins_whole(folded: &Folded<'_>, start: usize) -> bool {
     if item.start < item.end && item.end > first.start {
         return false;
     }
-    let current = first.ch;
+    let current = first.ch();
     let numeric = is_digit(current)
         || matches!(current, '.' | '-' | '+' | '±') && folded.char(start + 1).is_some_and(is_digit)
         || chars::is_currency(current);
-    match item.kind {
+    match item.kind() {
         Kind::SoftHyphen | Kind::Superscript | Kind::Subscript | Kind::ScriptEnd => false,
         Kind::SoftSpace => true,
         Kind::Space => {
@@ -145,7 +145,7 @@ fn begins_whole(folded: &Folded<'_>, start: usize) -> bool {
             !(numeric && compared)
         }
         Kind::Char | Kind::LongS => {
-            let last = item.ch;
+            let last = item.ch();
             if is_wordish(last) && is_wordish(current) {
                 return chars::is_spaceless(last) || chars::is_spaceless(current);
             }
@@ -203,7 +203,7 @@ fn ends_whole(folded: &Folded<'_>, end: usize) -> bool {
     let Some(last) = item.char() else {
         return true;
     };
-    match next.kind {
+    match next.kind() {
         Kind::SoftHyphen | Kind::Superscript | Kind::Subscript | Kind::ScriptEnd => false,
         Kind::SoftSpace => true,
         Kind::Space => {
@@ -212,7 +212,7 @@ fn ends_whole(folded: &Folded<'_>, end: usize) -> bool {
             !(is_digit(last) && percent || dangling)
         }
         Kind::Char | Kind::LongS => {
-            let current = next.ch;
+            let current = next.ch();
             if is_wordish(last) && is_wordish(current) {
                 return chars::is_spaceless(last) || chars::is_spaceless(current);
             }
@@ -263,7 +263,7 @@ fn ends_possessive(folded: &Folded<'_>, index: usize) -> bool {
     let goes_on = folded
         .items
         .get(index + 1)
-        .is_some_and(|item| item.kind == Kind::Space)
+        .is_some_and(|item| item.kind() == Kind::Space)
         && folded.char(index + 2).is_some_and(is_wordish);
     if !after_s || !goes_on {
         return false;
@@ -295,7 +295,7 @@ fn is_rate(folded: &Folded<'_>, index: usize) -> bool {
     if folded
         .items
         .get(before)
-        .is_some_and(|item| item.kind == Kind::Space)
+        .is_some_and(|item| item.kind() == Kind::Space)
     {
         let Some(earlier) = before.checked_sub(1) else {
             return false;

@@ -11,7 +11,7 @@ use super::places::{self, Found};
 use super::variants;
 use super::verdict::{Flag, Folding, Foldings, MatchClass, Nearest, Verdict};
 use super::walk::Hit;
-use super::{Matcher, Options, Profile, Quote, boundary, chars, cue, elide, fuzzy};
+use super::{Matcher, Options, Profile, Quote, boundary, chars, cue, elide, fuzzy, veiled};
 
 /// What was found less well than needed, kept until nothing better turns up.
 #[derive(Default)]
@@ -47,14 +47,22 @@ pub(super) fn check(matcher: &Matcher<'_>, quote: &Quote<'_>, options: Options) 
     if evidence.is_empty() {
         return Verdict::absent(vec![Flag::TooShort], None);
     }
-    Check {
+    let verdict = Check {
         matcher,
         quote,
         text,
         evidence,
         options,
     }
-    .run()
+    .run();
+    let missing = matches!(
+        verdict.class(),
+        MatchClass::Absent | MatchClass::OutsidePages
+    );
+    if !missing {
+        return verdict;
+    }
+    veiled::verdict(matcher, quote, options).unwrap_or(verdict)
 }
 
 pub(super) fn trimmed(text: &str) -> &str {
@@ -101,10 +109,17 @@ impl Check<'_, '_, '_> {
             return verdict;
         }
         if self.options.fuzzy
-            && let Some(mut verdict) = fuzzy::check(self.matcher, &folded)
+            && let Some((source, alignment)) = nearest::align(self.matcher, &folded)
         {
-            self.add_cue(&mut verdict);
-            return verdict;
+            if let Some(mut verdict) = fuzzy::check(self.matcher, &folded, &source, &alignment) {
+                self.add_cue(&mut verdict);
+                return verdict;
+            }
+            // To lay it on its place once is enough.
+            if matches!(elided, elide::Elided::No | elide::Elided::Verdict(_)) {
+                let nearest = nearest::of_alignment(&source, &folded, &alignment);
+                return Verdict::absent(Vec::new(), nearest);
+            }
         }
         self.absent(&folded, insertions, elided)
     }
@@ -252,7 +267,8 @@ impl Check<'_, '_, '_> {
         let from = passage.cited.start.max(passage.window.start);
         let reach = passage.text.get(from..passage.window.end)?;
         let at = from + memchr::memmem::find(reach.as_bytes(), normal.as_bytes())?;
-        if normal.is_empty() || at >= passage.cited.end {
+        let taken = || veiled::takes_from(passage, &(at..at + normal.len()));
+        if normal.is_empty() || at >= passage.cited.end || taken() {
             return None;
         }
         let text = self.quote.text;
@@ -288,9 +304,7 @@ impl Check<'_, '_, '_> {
     }
 
     fn absent(&self, folded: &Folded<'_>, insertions: bool, elided: elide::Elided) -> Verdict {
-        let source = &self.matcher.source().folded;
-        let cited = &self.matcher.passage().cited;
-        let plain = |folded: &Folded<'_>| nearest::nearest(source, folded, cited);
+        let plain = |folded: &Folded<'_>| nearest::nearest(self.matcher, folded);
         match elided {
             elide::Elided::SegmentTooShort => {
                 Verdict::absent(vec![Flag::TooShort], plain(folded).filter(|_| !insertions))

@@ -11,76 +11,13 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 
 use super::chars;
+use super::item::Trait;
+pub(super) use super::item::{Group, Item, Kind};
 use super::markup::{self, Mark, Stand};
 use super::script::{Script, declared_case, script_char};
 use super::verdict::{Folding, Foldings};
 use crate::text::canonical;
-
-/// What an element is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// The character `ch`.
-    Char,
-    /// `s` or `f`: the first letter of U+FB05, whose `ſ` was read both ways.
-    LongS,
-    /// White space between words.
-    Space,
-    /// A line break in a script without spaces: white space or nothing.
-    SoftSpace,
-    /// A hyphen at a line end, or a soft hyphen: a hyphen, or nothing when `may_vanish`.
-    SoftHyphen,
-    /// A superscript begins: `^`, or nothing when `may_vanish`.
-    Superscript,
-    /// A subscript begins: nothing, when `may_vanish`.
-    Subscript,
-    /// A superscript or subscript ends and a digit follows on the line.
-    ScriptEnd,
-}
-
-/// One element.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Item {
-    /// The character, for [`Kind::Char`]; otherwise a stand-in for messages.
-    pub ch: char,
-    pub kind: Kind,
-    /// Whether it may also be read as nothing.
-    pub may_vanish: bool,
-    /// For a soft hyphen: white space before or after it in the text. For a character: any case will do.
-    pub space_before: bool,
-    pub space_after: bool,
-    /// For white space: whether a bar between cells, or the mark of a quoted line, was in it.
-    pub bar: bool,
-    pub any_case: bool,
-    /// Bytes of the text.
-    pub start: u32,
-    pub end: u32,
-    /// What was folded to make it.
-    pub folds: Foldings,
-    /// What was folded away between the element before and this one.
-    pub before: Foldings,
-}
-
-impl Item {
-    pub fn range(&self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
-
-    /// The character of an element that both sides must have.
-    pub fn char(&self) -> Option<char> {
-        matches!(self.kind, Kind::Char | Kind::LongS).then_some(self.ch)
-    }
-}
-
-/// Elements that a quote may leave out, or that a quote has in addition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Group {
-    /// Indices of elements.
-    pub items: Range<usize>,
-    /// Why it may be left out; `None` for an editorial insertion.
-    pub folding: Option<Folding>,
-    /// For an editorial insertion: its words.
-    pub words: String,
-}
+use crate::text::veil::Veiled;
 
 /// A folded text.
 #[derive(Clone, Debug)]
@@ -101,6 +38,11 @@ impl<'a> Folded<'a> {
         Self::with_marks(text, is_quote, markup::marks(text))
     }
 
+    /// Folds a source, without what it does not say.
+    pub fn source(text: &'a str, veiled: &[Veiled]) -> Self {
+        Self::with_marks(text, false, markup::marks_around(text, veiled))
+    }
+
     /// Folds a quote that may have kept bars and marks of quoted lines, but not the lines.
     pub fn off_lines_quote(text: &'a str) -> Self {
         Self::with_marks(text, true, markup::marks_off_lines(text))
@@ -111,10 +53,20 @@ impl<'a> Folded<'a> {
         Self::with_marks(text, false, Vec::new())
     }
 
+    /// Folds the bytes `part` of a text that has no markup and is cut between two of its words.
+    pub fn part(text: &'a str, part: Range<usize>) -> Self {
+        let text = text.get(..part.end).unwrap_or(text);
+        Self::from(text, part.start, false, Vec::new())
+    }
+
     fn with_marks(text: &'a str, is_quote: bool, marks: Vec<Mark>) -> Self {
+        Self::from(text, 0, is_quote, marks)
+    }
+
+    fn from(text: &'a str, start: usize, is_quote: bool, marks: Vec<Mark>) -> Self {
         let mut builder = Builder {
             text,
-            items: Vec::with_capacity(text.len()),
+            items: Vec::with_capacity(text.len() - start.min(text.len())),
             gap: None,
             gap_folds: Foldings::NONE,
             gap_bar: false,
@@ -122,7 +74,7 @@ impl<'a> Folded<'a> {
             script: None,
         };
         if u32::try_from(text.len()).is_ok() {
-            builder.run(is_quote, marks);
+            builder.run(start, is_quote, marks);
         }
         Folded {
             text,
@@ -132,9 +84,19 @@ impl<'a> Folded<'a> {
         }
     }
 
+    /// Sets the optional groups.
+    pub fn set_groups(&mut self, groups: Vec<Group>) {
+        for group in &groups {
+            if let Some(item) = self.items.get_mut(group.items.start) {
+                *item = item.having(Trait::BeginsGroup, true);
+            }
+        }
+        self.groups = groups;
+    }
+
     /// The group that begins with element `index`.
     pub fn group_at(&self, index: usize) -> Option<&Group> {
-        if self.groups.is_empty() {
+        if !self.items.get(index)?.has(Trait::BeginsGroup) {
             return None;
         }
         let found = self
@@ -170,12 +132,12 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn run(&mut self, is_quote: bool, marks: Vec<Mark>) {
+    fn run(&mut self, start: usize, is_quote: bool, marks: Vec<Mark>) {
         let text = self.text;
         let mut marks = marks.into_iter().peekable();
         // A script opened by a tag lasts until its closing tag.
         let mut tagged = None;
-        let mut at = 0;
+        let mut at = start;
         while let Some(rest) = text.get(at..)
             && let Some(first) = rest.chars().next()
         {
@@ -238,11 +200,11 @@ impl Builder<'_> {
                 && self
                     .items
                     .last()
-                    .is_none_or(|item| item.kind == Kind::Space || self.gap.is_some())
+                    .is_none_or(|item| item.kind() == Kind::Space || self.gap.is_some())
             {
                 self.character(letter, at..at + len, Foldings::of(Folding::Initial), None);
                 if let Some(item) = self.items.last_mut() {
-                    item.any_case = true;
+                    *item = item.having(Trait::AnyCase, true);
                 }
                 at += len;
                 continue;
@@ -298,7 +260,7 @@ impl Builder<'_> {
                 if self.gap.is_some() {
                     self.flush_gap(char::from(*byte));
                 }
-                self.push(plain(
+                self.push(Item::new(
                     char::from(*byte),
                     Kind::Char,
                     start..start + 1,
@@ -346,17 +308,15 @@ impl Builder<'_> {
         };
         self.script = None;
         let before = std::mem::take(&mut self.before);
-        self.items.push(Item {
-            may_vanish: kind == Kind::SoftSpace,
-            bar,
-            before,
-            ..plain(' ', kind, gap, folds)
-        });
+        let item = Item::new(' ', kind, gap, folds)
+            .having(Trait::MayVanish, kind == Kind::SoftSpace)
+            .having(Trait::Bar, bar);
+        self.items.push(item.behind(before));
     }
 
     fn push(&mut self, item: Item) {
         let before = std::mem::take(&mut self.before);
-        self.items.push(Item { before, ..item });
+        self.items.push(item.behind(before));
     }
 
     /// A hyphen followed by a line break, or a soft hyphen: its length with the white space after it.
@@ -403,17 +363,13 @@ impl Builder<'_> {
             }
             return Some(first.len_utf8());
         }
-        self.push(Item {
-            may_vanish: !number,
-            space_before,
-            space_after: breaks,
-            ..plain(
-                '-',
-                Kind::SoftHyphen,
-                range.clone(),
-                Foldings::of(Folding::Hyphenation),
-            )
-        });
+        let folds = Foldings::of(Folding::Hyphenation);
+        self.push(
+            Item::new('-', Kind::SoftHyphen, range.clone(), folds)
+                .having(Trait::MayVanish, !number)
+                .having(Trait::SpaceBefore, space_before)
+                .having(Trait::SpaceAfter, breaks),
+        );
         Some(range.len())
     }
 
@@ -437,7 +393,7 @@ impl Builder<'_> {
             return None;
         }
         self.flush_gap('-');
-        self.push(plain(
+        self.push(Item::new(
             '-',
             Kind::Char,
             at..at + run,
@@ -463,7 +419,7 @@ impl Builder<'_> {
         }
         let dot = c == '·' && self.is_decimal_dot(&range);
         let mut one =
-            |c: char, folds: Foldings| self.push(plain(c, Kind::Char, range.clone(), folds));
+            |c: char, folds: Foldings| self.push(Item::new(c, Kind::Char, range.clone(), folds));
         match c {
             ' '..='~' => one(c, folds),
             '‘' | '’' | '‚' | '‛' | '′' | '´' | 'ʼ' | '‹' | '›' | '\u{5f3}' => {
@@ -494,7 +450,7 @@ impl Builder<'_> {
                 if c == '\u{fb05}' {
                     let first = self.items.len().wrapping_sub(2);
                     if let Some(item) = self.items.get_mut(first) {
-                        item.kind = Kind::LongS;
+                        item.set(item.ch(), Kind::LongS);
                     }
                 }
             }
@@ -504,9 +460,10 @@ impl Builder<'_> {
                     // A half-width voicing mark joins the Kana before it.
                     if matches!(narrow, '\u{3099}' | '\u{309a}')
                         && let Some(last) = self.items.last_mut()
-                        && let Some(voiced) = unicode_normalization::char::compose(last.ch, narrow)
+                        && let Some(voiced) =
+                            unicode_normalization::char::compose(last.ch(), narrow)
                     {
-                        last.ch = voiced;
+                        last.set(voiced, last.kind());
                         last.end = u32::try_from(range.end).unwrap_or(u32::MAX);
                         last.folds = last.folds.with(Folding::Width);
                         continue;
@@ -517,7 +474,7 @@ impl Builder<'_> {
                         _ => (narrow, folds),
                     };
                     let folds = folds.with(Folding::Width);
-                    self.push(plain(c, Kind::Char, range.clone(), folds));
+                    self.push(Item::new(c, Kind::Char, range.clone(), folds));
                 }
             }
             _ => one(c, folds),
@@ -530,7 +487,7 @@ impl Builder<'_> {
         let number = |c: char| chars::is_digit(c);
         if was.is_some() && script.is_none() {
             if number(c) {
-                self.push(plain(
+                self.push(Item::new(
                     '^',
                     Kind::ScriptEnd,
                     at..at,
@@ -544,7 +501,7 @@ impl Builder<'_> {
         };
         // After a digit, or the `e` of a power of ten, a plain digit or plus would be another number.
         let mut last = self.items.iter().rev().filter_map(Item::char);
-        let behind_number = match self.items.last().map(|item| item.kind) {
+        let behind_number = match self.items.last().map(|item| item.kind()) {
             Some(Kind::Char) => match last.next() {
                 Some('e' | 'E') => last.next().is_some_and(number),
                 Some('.' | ',') => true,
@@ -559,21 +516,23 @@ impl Builder<'_> {
         } else {
             Kind::Subscript
         };
-        self.push(Item {
-            may_vanish,
-            ..plain('^', kind, at..at, Foldings::of(Folding::Script))
-        });
+        self.push(
+            Item::new('^', kind, at..at, Foldings::of(Folding::Script))
+                .having(Trait::MayVanish, may_vanish),
+        );
     }
 
     /// Whether the middle dot at `range` stands between the digits of one decimal number.
     fn is_decimal_dot(&self, range: &Range<usize>) -> bool {
         let mut back = self.items.iter().rev();
         let adjacent = back.next().is_some_and(|item| {
-            item.kind == Kind::Char && item.ch.is_ascii_digit() && item.end as usize == range.start
+            item.kind() == Kind::Char
+                && item.ch().is_ascii_digit()
+                && item.end as usize == range.start
         });
         let chained = back
-            .find(|item| !(item.kind == Kind::Char && item.ch.is_ascii_digit()))
-            .is_some_and(|item| item.kind == Kind::Char && matches!(item.ch, '.' | '·'));
+            .find(|item| !(item.kind() == Kind::Char && item.ch().is_ascii_digit()))
+            .is_some_and(|item| item.kind() == Kind::Char && matches!(item.ch(), '.' | '·'));
         let Some(rest) = self.text.get(range.end..) else {
             return false;
         };
@@ -585,22 +544,5 @@ impl Builder<'_> {
             && next.is_some_and(|c| c == '^' || c == '<' || script_char(c).is_some());
         let goes_on = matches!(next, Some('·' | '.')) && second.is_some_and(|c| c.is_ascii_digit());
         adjacent && !chained && digits > 0 && !power && !goes_on
-    }
-}
-
-fn plain(ch: char, kind: Kind, range: Range<usize>, folds: Foldings) -> Item {
-    Item {
-        ch,
-        kind,
-        may_vanish: false,
-        space_before: false,
-        space_after: false,
-        bar: false,
-        any_case: false,
-        // Texts beyond 4 GiB are not folded.
-        start: u32::try_from(range.start).unwrap_or(u32::MAX),
-        end: u32::try_from(range.end).unwrap_or(u32::MAX),
-        folds,
-        before: Foldings::NONE,
     }
 }

@@ -2,10 +2,13 @@
 //!
 //! An edit is one letter changed, added, lost or swapped within one long word of letters. Everything
 //! else (numbers, signs, short words, negations, case, the first letter, punctuation, a word that the
-//! passage has elsewhere and so is a word of its own) is protected.
+//! passage has elsewhere and so is a word of its own) is protected. So is every capitalised word: it
+//! may be a name, also at the beginning of a sentence, and Jonson is not Johnson. What is left is a
+//! risk that whoever asks for this takes: one letter makes `sulfite` of `sulfate`, and no list of
+//! words tells a misprint from another substance.
 
 use super::fold::Folded;
-use super::nearest::{self, Alignment};
+use super::nearest::Alignment;
 use super::places;
 use super::tokens::{Sort, Token};
 use super::verdict::{Flag, Foldings, MatchClass, Verdict};
@@ -17,10 +20,13 @@ const SHORT_WORD: usize = 4;
 const CHARS_PER_EDIT: usize = 50;
 
 /// The verdict for a quote that stands in the passage but for a small edit.
-pub(super) fn check(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Option<Verdict> {
+pub(super) fn check(
+    matcher: &Matcher<'_>,
+    quote: &Folded<'_>,
+    source: &Folded<'_>,
+    alignment: &Alignment,
+) -> Option<Verdict> {
     let passage = matcher.passage();
-    let source = &matcher.source().folded;
-    let alignment = nearest::align(source, quote, &passage.cited)?;
     let allowed = quote.text.chars().count() / CHARS_PER_EDIT;
     if alignment.edits.is_empty() || alignment.edits.len() > allowed {
         return None;
@@ -35,7 +41,7 @@ pub(super) fn check(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Option<Verdict
         };
         edits.push(harmless(source, quote, word, other)?);
     }
-    if !is_whole_quote(quote, &alignment) || !spaced_alike(source, quote, &alignment) {
+    if !is_whole_quote(quote, alignment) || !spaced_alike(source, quote, alignment) {
         return None;
     }
     let cover = alignment.source.get(alignment.cover.clone())?;
@@ -103,7 +109,7 @@ fn harmless(
     let ordinary = |text: &str| {
         text.chars().count() > SHORT_WORD
             && text.chars().all(char::is_alphabetic)
-            && text.chars().skip(1).all(|c| !c.is_uppercase())
+            && text.chars().all(|c| !c.is_uppercase())
             && lexicon::negations(text).is_empty()
     };
     // A letter with a diacritic is protected: to lose or change one is no slip of the pen.

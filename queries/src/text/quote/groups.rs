@@ -11,10 +11,15 @@ use super::fold::{Folded, Group, Item, Kind};
 use super::lexicon;
 use super::verdict::Folding;
 
-/// Finds the optional groups of a source. `page_starts` are byte offsets at which a new page begins.
-pub(super) fn find(folded: &Folded<'_>, page_starts: &[usize]) -> Vec<Group> {
-    let mut furniture = paragraphs(folded);
-    furniture.extend(page_edges(folded, page_starts));
+/// Finds the optional groups of a source. `page_starts` are byte offsets at which a new page begins,
+/// where anything is known about pages.
+pub(super) fn find(folded: &Folded<'_>, page_starts: Option<&[usize]>) -> Vec<Group> {
+    let feeds = memchr::memchr_iter(0x0c, folded.text.as_bytes()).map(|at| at + 1);
+    let known = page_starts.unwrap_or_default();
+    let mut starts: Vec<usize> = known.iter().copied().chain(feeds).collect();
+    starts.sort_unstable();
+    let mut furniture = paragraphs(folded, &starts, page_starts.is_none());
+    furniture.extend(page_edges(folded, &starts));
     furniture.sort_by_key(|group| group.items.start);
     let mut groups = Vec::new();
     let mut end = 0;
@@ -51,10 +56,10 @@ fn markers(folded: &Folded<'_>) -> Vec<Group> {
     let mut found: Vec<Group> = Vec::new();
     let mut at = 1;
     while let Some(item) = folded.items.get(at) {
-        let items = match (item.kind, item.ch) {
-            (Kind::Char, '[') => bracketed(folded, at, found.last()),
-            (Kind::Superscript, _) => superscript(folded, at),
-            (Kind::Char, '1'..='9') => glued(folded, at),
+        let items = match item.ascii() {
+            Some(b'[') => bracketed(folded, at, found.last()),
+            Some(b'1'..=b'9') => glued(folded, at),
+            None if item.kind() == Kind::Superscript => superscript(folded, at),
             _ => None,
         };
         let Some(items) = items else {
@@ -86,8 +91,9 @@ fn bracketed(folded: &Folded<'_>, at: usize, last: Option<&Group>) -> Option<Ran
     let close = window
         .iter()
         .take(LONGEST_MARKER)
-        .position(|item| item.char() == Some(']'))?;
-    let inner: String = window.iter().take(close).map(|item| item.ch).collect();
+        .position(|item| matches!(item.char(), Some(']' | '[')))
+        .filter(|&close| window.get(close).and_then(Item::char) == Some(']'))?;
+    let inner: String = window.iter().take(close).map(|item| item.ch()).collect();
     if !is_marker_text(&inner) {
         return None;
     }
@@ -96,7 +102,7 @@ fn bracketed(folded: &Folded<'_>, at: usize, last: Option<&Group>) -> Option<Ran
     if folded
         .items
         .get(before)
-        .is_some_and(|item| item.kind == Kind::Superscript)
+        .is_some_and(|item| item.kind() == Kind::Superscript)
     {
         start = before;
         before = before.checked_sub(1)?;
@@ -104,18 +110,18 @@ fn bracketed(folded: &Folded<'_>, at: usize, last: Option<&Group>) -> Option<Ran
     let item = folded.items.get(before)?;
     if last.is_some_and(|group| group.items.end == start) {
         // A chain of markers.
-    } else if item.kind == Kind::Space {
+    } else if item.kind() == Kind::Space {
         start = before;
         if lexicon::introduces_value(&word_before(folded, before)) {
             return None;
         }
-    } else if item.ch.is_alphabetic() {
+    } else if item.ch().is_alphabetic() {
         // `values[3]` may be an element of an array, but a short name surely is.
-        if !chars::is_spaceless(item.ch) && word_before(folded, start).chars().count() < 3 {
+        if !chars::is_spaceless(item.ch()) && word_before(folded, start).chars().count() < 3 {
             return None;
         }
     } else if !matches!(
-        item.ch,
+        item.ch(),
         '.' | ',' | ';' | ':' | ')' | '"' | '\'' | '!' | '?' | '。' | '，' | '、'
     ) {
         return None;
@@ -124,7 +130,7 @@ fn bracketed(folded: &Folded<'_>, at: usize, last: Option<&Group>) -> Option<Ran
     if folded
         .items
         .get(end)
-        .is_some_and(|item| item.kind == Kind::ScriptEnd)
+        .is_some_and(|item| item.kind() == Kind::ScriptEnd)
     {
         end += 1;
     }
@@ -187,9 +193,9 @@ fn superscript(folded: &Folded<'_>, at: usize) -> Option<Range<usize>> {
     let len = run
         .iter()
         .take(LONGEST_MARKER)
-        .take_while(|item| item.kind == Kind::Char && item.folds.contains(Folding::Script))
+        .take_while(|item| item.kind() == Kind::Char && item.folds.contains(Folding::Script))
         .count();
-    let inner: String = run.iter().take(len).map(|item| item.ch).collect();
+    let inner: String = run.iter().take(len).map(|item| item.ch()).collect();
     if inner.is_empty()
         || !inner
             .split([',', '-'])
@@ -209,7 +215,7 @@ fn superscript(folded: &Folded<'_>, at: usize) -> Option<Range<usize>> {
         + len
         + usize::from(
             run.get(len)
-                .is_some_and(|item| item.kind == Kind::ScriptEnd),
+                .is_some_and(|item| item.kind() == Kind::ScriptEnd),
         );
     let after_word = last.is_lowercase() && {
         let word = word_before(folded, before + 1);
@@ -236,18 +242,18 @@ fn glued(folded: &Folded<'_>, at: usize) -> Option<Range<usize>> {
         .get(at..)?
         .iter()
         .take(4)
-        .take_while(|item| item.kind == Kind::Char && item.ch.is_ascii_digit())
+        .take_while(|item| item.kind() == Kind::Char && item.ch().is_ascii_digit())
         .count();
     let end = at + digits;
     let apart = match folded.items.get(end) {
         None => true,
         Some(item) => {
-            item.kind == Kind::Space
-                || matches!(item.ch, '.' | ',' | ';' | ')')
+            item.kind() == Kind::Space
+                || matches!(item.ch(), '.' | ',' | ';' | ')')
                     && folded
                         .items
                         .get(end + 1)
-                        .is_none_or(|next| next.kind == Kind::Space)
+                        .is_none_or(|next| next.kind() == Kind::Space)
         }
     };
     let word = word_before(folded, at);
@@ -267,7 +273,9 @@ fn word_before(folded: &Folded<'_>, index: usize) -> String {
         .iter()
         .rev()
         // A hyphen at a line end is inside the word.
-        .filter(|item| !(item.may_vanish && item.char().is_none() && item.kind != Kind::SoftSpace))
+        .filter(|item| {
+            !(item.may_vanish() && item.char().is_none() && item.kind() != Kind::SoftSpace)
+        })
         .take(40)
         .map_while(|item| {
             item.char()
@@ -284,8 +292,12 @@ const MOST_WORDS: usize = 12;
 /// Most pieces of furniture in a row: a footer, a page number, a header.
 const MOST_PARAGRAPHS: usize = 3;
 
-/// Short paragraphs that stand between two parts of a sentence.
-fn paragraphs(folded: &Folded<'_>) -> Vec<Group> {
+/// Short paragraphs that stand between two parts of a sentence, where a page ends. In a text of which
+/// nobody knows whether it has pages (`guess`), a header with words shows one; a bare number may be a value.
+fn paragraphs(folded: &Folded<'_>, starts: &[usize], guess: bool) -> Vec<Group> {
+    if starts.is_empty() && !guess {
+        return Vec::new();
+    }
     let text = folded.text;
     let ranges = split_paragraphs(text);
     let mut found = Vec::new();
@@ -307,13 +319,16 @@ fn paragraphs(folded: &Folded<'_>) -> Vec<Group> {
             ranges.get(index + run),
             ranges.get(index),
             ranges.get(index + run - 1),
-        ) && interrupts(
-            folded,
-            before,
-            after,
-            text.get(first.start..last.end)
-                .is_some_and(|inner| inner.contains(|c: char| c.is_numeric())),
-        ) {
+        ) && (is_page_end(starts, before.end..after.start)
+            || guess && text.get(first.start..last.end).is_some_and(shows_a_page))
+            && interrupts(
+                folded,
+                before,
+                after,
+                text.get(first.start..last.end)
+                    .is_some_and(|inner| inner.contains(|c: char| c.is_numeric())),
+            )
+        {
             found.push(cover(folded, first.start..last.end));
         }
         index += run;
@@ -337,7 +352,7 @@ fn cover(folded: &Folded<'_>, range: Range<usize>) -> Group {
 }
 
 fn is_gap(item: &Item) -> bool {
-    matches!(item.kind, Kind::Space | Kind::SoftSpace)
+    matches!(item.kind(), Kind::Space | Kind::SoftSpace)
 }
 
 /// Byte ranges of the paragraphs of `text`, without the white space around them.
@@ -426,15 +441,24 @@ fn is_mid_sentence(folded: &Folded<'_>, before: usize, after: usize) -> bool {
     ends && goes_on
 }
 
-/// The last line of a page and the first one of the next, where they read as furniture.
-fn page_edges(folded: &Folded<'_>, page_starts: &[usize]) -> Vec<Group> {
+/// Whether furniture shows by itself that it is some: it has words, or is set as `- 12 -`.
+fn shows_a_page(text: &str) -> bool {
+    text.contains(char::is_alphabetic) || text.starts_with("- ") && text.ends_with(" -")
+}
+
+/// Whether a page begins in the bytes between two paragraphs. `starts` ascend.
+fn is_page_end(starts: &[usize], between: Range<usize>) -> bool {
+    let next = starts.partition_point(|&start| start < between.start);
+    starts.get(next).is_some_and(|&start| start <= between.end)
+}
+
+/// The last line of a page and the first one of the next, where they read as furniture. `starts`
+/// ascend.
+fn page_edges(folded: &Folded<'_>, starts: &[usize]) -> Vec<Group> {
     let text = folded.text;
-    let feeds = memchr::memchr_iter(0x0c, text.as_bytes()).map(|at| at + 1);
-    let mut starts: Vec<usize> = page_starts.iter().copied().chain(feeds).collect();
-    starts.sort_unstable();
     let mut found = Vec::new();
     let mut reached = 0;
-    for start in starts {
+    for &start in starts {
         // Empty pages are one page break.
         if start < reached || !text.is_char_boundary(start) {
             continue;

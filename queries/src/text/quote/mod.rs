@@ -24,15 +24,23 @@ mod evidence;
 mod fold;
 mod fuzzy;
 mod groups;
+mod item;
 mod lexicon;
 mod markup;
 mod nearest;
 mod places;
+mod plain;
 mod script;
+mod skeleton;
+mod survey;
+mod tags;
 mod tokens;
 mod variants;
+mod veiled;
 mod verdict;
 mod walk;
+
+use crate::text::veil::Veiled;
 
 pub use verdict::{Flag, Folding, Foldings, MatchClass, Nearest, Verdict};
 
@@ -45,20 +53,26 @@ pub struct Passage<'a> {
     pub cited: Range<usize>,
     /// The bytes of `text` in which a match must lie to be verified: what is on the cited pages.
     pub window: Range<usize>,
-    /// Byte offsets in `text` at which a new page begins, where the source has pages.
-    pub page_starts: &'a [usize],
+    /// Byte offsets in `text` at which a new page begins, in order: none in a source without pages.
+    /// `None`: nobody knows whether the text comes from pages. Running headers, footers and page
+    /// numbers are looked for where a page begins, and nowhere else if that is known.
+    pub page_starts: Option<&'a [usize]>,
+    /// What stands in `text` and is not said by it, in order and apart. A quote may pass over it
+    /// and may not be taken from it.
+    pub veiled: &'a [Veiled],
     /// The title of the source, if it has one.
     pub title: Option<&'a str>,
 }
 
 impl<'a> Passage<'a> {
-    /// A passage that is cited as a whole.
+    /// A passage that is cited as a whole, of which nothing else is known.
     pub fn whole(text: &'a str) -> Self {
         Passage {
             text,
             cited: 0..text.len(),
             window: 0..text.len(),
-            page_starts: &[],
+            page_starts: None,
+            veiled: &[],
             title: None,
         }
     }
@@ -116,6 +130,7 @@ pub fn check_quote(passage: &Passage<'_>, quote: &Quote<'_>, options: Options) -
 pub struct Matcher<'a> {
     passage: Passage<'a>,
     source: OnceCell<walk::Source<'a>>,
+    plain: OnceCell<Option<plain::Plain>>,
 }
 
 impl<'a> Matcher<'a> {
@@ -124,6 +139,7 @@ impl<'a> Matcher<'a> {
         Matcher {
             passage,
             source: OnceCell::new(),
+            plain: OnceCell::new(),
         }
     }
 
@@ -149,15 +165,28 @@ impl<'a> Matcher<'a> {
         check::find_all(self, quote)
     }
 
+    /// The passage as a plain text, if it is one and was not folded yet.
+    fn plain(&self) -> Option<&plain::Plain> {
+        let has_pages = self
+            .passage
+            .page_starts
+            .is_some_and(|starts| !starts.is_empty());
+        if self.source.get().is_some() || has_pages || !self.passage.veiled.is_empty() {
+            return None;
+        }
+        self.plain
+            .get_or_init(|| plain::Plain::new(self.passage.text))
+            .as_ref()
+    }
+
     fn source(&self) -> &walk::Source<'a> {
-        self.source
-            .get_or_init(|| walk::Source::new(self.passage.text, self.passage.page_starts))
+        self.source.get_or_init(|| walk::Source::new(&self.passage))
     }
 }
 
-/// All places in `text` where `quote` stands exactly or normalized; see [`Matcher::find_all`].
-pub fn find_all_exact_or_normalized(text: &str, quote: &Quote<'_>) -> Vec<Range<usize>> {
-    Matcher::new(Passage::whole(text)).find_all(quote)
+/// All places in `passage` where `quote` stands exactly or normalized; see [`Matcher::find_all`].
+pub fn find_all_exact_or_normalized(passage: &Passage<'_>, quote: &Quote<'_>) -> Vec<Range<usize>> {
+    Matcher::new(passage.clone()).find_all(quote)
 }
 
 /// The word outside `span` that negates or attributes what stands there, within its sentence.

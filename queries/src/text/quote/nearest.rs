@@ -4,18 +4,15 @@
 //! are bounded. If less than half of the quote's words stand there, nothing is said at all, because
 //! a difference to an unrelated sentence explains nothing.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::chars;
-use super::damage;
 use super::fold::Folded;
-use super::lexicon;
+use super::survey::{Survey, vote};
 use super::tokens::{Sort, Token, tokens};
 use super::verdict::Nearest;
+use super::{Matcher, chars, damage, lexicon};
 
-/// A word that stands in the passage more often than this does not vote.
-const RARE: usize = 16;
 /// Most tokens of the quote that are aligned.
 const MOST_TOKENS: usize = 300;
 /// How many tokens of the passage around the voted place are looked at besides the quote's own number.
@@ -31,24 +28,18 @@ pub(super) struct Alignment {
     pub cover: Range<usize>,
 }
 
-/// Aligns `quote` with the place of `source` that resembles it most, if one does.
-pub(super) fn align(
-    source: &Folded<'_>,
+/// Aligns `quote` with the place of the passage that resembles it most, if one does; also, the passage
+/// as it was folded for that, the whole or the part around the place.
+pub(super) fn align<'m, 't>(
+    matcher: &'m Matcher<'t>,
     quote: &Folded<'_>,
-    within: &Range<usize>,
-) -> Option<Alignment> {
-    let mut quote_tokens = tokens(quote);
-    quote_tokens.truncate(MOST_TOKENS);
-    let source_tokens = tokens(source);
-    let from = source_tokens.partition_point(|token| token.span(source).start < within.start);
-    let to = source_tokens.partition_point(|token| token.span(source).start < within.end);
-    let reachable = source_tokens.get(from..to)?;
-    let start = vote(&quote_tokens, reachable)?;
-    let first = (start + from as i64 - SLACK as i64).max(from as i64) as usize;
-    let last = usize::try_from(start + from as i64 + (quote_tokens.len() + SLACK) as i64)
-        .ok()?
-        .min(source_tokens.len());
-    let window: Vec<Token> = source_tokens.get(first..last)?.to_vec();
+) -> Option<(Cow<'m, Folded<'t>>, Alignment)> {
+    let quote_tokens: Vec<Token> = tokens(quote, 0).take(MOST_TOKENS).collect();
+    let survey = Survey::new(matcher, &quote_tokens);
+    let start = vote(&quote_tokens, &survey.places)?;
+    let first = (start - SLACK as i64).max(survey.from as i64) as usize;
+    let last = usize::try_from(start + (quote_tokens.len() + SLACK) as i64).ok()?;
+    let (source, window) = survey.window(matcher, first..last);
     let pairs = common(&quote_tokens, &window);
     let words = |token: &&Token| token.sort != Sort::Sign;
     let all = quote_tokens.iter().filter(words).count();
@@ -64,53 +55,13 @@ pub(super) fn align(
         return None;
     }
     let (edits, cover) = edits(&pairs, &quote_tokens, &window);
-    Some(Alignment {
+    let alignment = Alignment {
         quote: quote_tokens,
         source: window,
         edits,
         cover,
-    })
-}
-
-/// The token of the passage on which the first token of the quote would lie.
-fn vote(quote: &[Token], source: &[Token]) -> Option<i64> {
-    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (at, token) in source.iter().enumerate() {
-        if token.sort != Sort::Sign {
-            let list = places.entry(token.loose).or_default();
-            if list.len() <= RARE {
-                list.push(at);
-            }
-        }
-    }
-    let mut votes: Vec<(i64, u32)> = Vec::new();
-    for (at, token) in quote.iter().enumerate() {
-        if let Some(list) = places.get(&token.loose)
-            && list.len() <= RARE
-        {
-            // A rarer word weighs more.
-            let weight = (2 * RARE / list.len()) as u32;
-            votes.extend(list.iter().map(|&place| (place as i64 - at as i64, weight)));
-        }
-    }
-    votes.sort_unstable();
-    let width = (quote.len() as i64 / 4).max(4);
-    let (mut low, mut sum, mut best, mut center) = (0, 0u64, 0u64, None);
-    for high in 0..votes.len() {
-        let (place, weight) = *votes.get(high)?;
-        sum += u64::from(weight);
-        while let Some(&(early, weight)) = votes.get(low)
-            && place - early > width
-        {
-            sum -= u64::from(weight);
-            low += 1;
-        }
-        if sum > best {
-            best = sum;
-            center = votes.get(low + (high - low) / 2).map(|&(place, _)| place);
-        }
-    }
-    center
+    };
+    Some((source, alignment))
 }
 
 /// Pairs of equal tokens, in order: as many as possible, and close together rather than far apart. What
@@ -222,16 +173,21 @@ fn edits(pairs: &[(usize, usize)], quote: &[Token], source: &[Token]) -> (Vec<Ed
 }
 
 /// The place that resembles `quote` most, and what decides that it is not the quote.
-pub(super) fn nearest(
+pub(super) fn nearest(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Option<Nearest> {
+    let (source, alignment) = align(matcher, quote)?;
+    of_alignment(source.as_ref(), quote, &alignment)
+}
+
+/// The same of a quote that was laid on its place already.
+pub(super) fn of_alignment(
     source: &Folded<'_>,
     quote: &Folded<'_>,
-    within: &Range<usize>,
+    alignment: &Alignment,
 ) -> Option<Nearest> {
-    let alignment = align(source, quote, within)?;
     let cover = alignment.source.get(alignment.cover.clone())?;
     let start = cover.first()?.span(source).start;
     let end = cover.last()?.span(source).end;
-    let differences = differences(source, quote, &alignment);
+    let differences = differences(source, quote, alignment);
     Some(Nearest {
         span: start..end,
         decides: describe(&differences),

@@ -3,7 +3,7 @@
 use super::fold::{Folded, Kind};
 use super::verdict::Foldings;
 use super::walk::Hit;
-use super::{Matcher, Passage, Quote, boundary, chars};
+use super::{Matcher, Passage, Quote, boundary, chars, skeleton, veiled};
 use std::ops::Range;
 
 /// The places found by one way of looking.
@@ -60,8 +60,9 @@ fn exact_all(matcher: &Matcher<'_>, text: &str) -> Vec<(Hit, bool)> {
         return Vec::new();
     };
     memchr::memmem::find_iter(haystack.as_bytes(), text.as_bytes())
-        .map(|at| {
-            let span = start + at..start + at + text.len();
+        .map(|at| start + at..start + at + text.len())
+        .filter(|span| !veiled::takes_from(passage, span))
+        .map(|span| {
             // Which elements a match covers is only worth knowing where its neighbours leave a doubt.
             if stands_clear(passage.text, &span) {
                 let hit = Hit {
@@ -82,7 +83,7 @@ fn exact_all(matcher: &Matcher<'_>, text: &str) -> Vec<(Hit, bool)> {
                 && folded
                     .items
                     .get(items.end)
-                    .is_some_and(|item| item.kind == Kind::Char);
+                    .is_some_and(|item| item.kind() == Kind::Char);
             let whole = !items.is_empty() && !glued && boundary::is_whole(folded, &items);
             (
                 Hit {
@@ -153,21 +154,42 @@ fn stands_clear(text: &str, span: &Range<usize>) -> bool {
     starts && ends
 }
 
+/// Whether the quote stands nowhere in the passage, known without folding the passage.
+fn is_ruled_out(matcher: &Matcher<'_>, quote: &Folded<'_>) -> bool {
+    matcher
+        .plain()
+        .is_some_and(|plain| !plain.has(&skeleton::needle(quote)))
+}
+
 /// The places where the folded quote stands.
 pub(super) fn normalized(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Found {
+    if is_ruled_out(matcher, quote) {
+        return Found::default();
+    }
     let source = matcher.source();
-    let hits = source.find(quote).into_iter().map(|hit| {
-        let whole = boundary::is_whole(&source.folded, &hit.items);
-        (hit, whole)
-    });
+    let passage = matcher.passage();
+    let hits = source
+        .find(quote)
+        .into_iter()
+        .filter(|hit| !veiled::ends_within(passage, &hit.span))
+        .map(|hit| {
+            let whole = boundary::is_whole(&source.folded, &hit.items);
+            (hit, whole)
+        });
     Found::sort(matcher.passage(), hits.collect())
 }
 
 /// Those of them that cut no word, wherever they begin.
 pub(super) fn normalized_hits(matcher: &Matcher<'_>, quote: &Folded<'_>) -> Vec<Hit> {
+    if is_ruled_out(matcher, quote) {
+        return Vec::new();
+    }
     let source = matcher.source();
     let mut hits = source.find(quote);
-    hits.retain(|hit| boundary::is_whole(&source.folded, &hit.items));
+    let passage = matcher.passage();
+    hits.retain(|hit| {
+        !veiled::ends_within(passage, &hit.span) && boundary::is_whole(&source.folded, &hit.items)
+    });
     hits
 }
 

@@ -56,30 +56,52 @@ fn mix(hash: u64, c: char) -> u64 {
     (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01b3)
 }
 
-/// Cuts a folded text into tokens.
-pub(super) fn tokens(folded: &Folded<'_>) -> Vec<Token> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < folded.items.len() {
-        let Some(first) = folded.char(at) else {
-            at += 1;
-            continue;
+/// The tokens of a folded text from one of its elements on.
+///
+/// Where a token ends depends on what stands around it alone, so a text can be cut again from the
+/// beginning of any of its tokens.
+pub(super) struct Tokens<'a, 't> {
+    folded: &'a Folded<'t>,
+    /// The next element.
+    pub at: usize,
+}
+
+/// Cuts a folded text into tokens, beginning with element `at`.
+pub(super) fn tokens<'a, 't>(folded: &'a Folded<'t>, at: usize) -> Tokens<'a, 't> {
+    Tokens { folded, at }
+}
+
+impl Iterator for Tokens<'_, '_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        let folded = self.folded;
+        let first = loop {
+            match folded.items.get(self.at)?.char() {
+                Some(c) => break c,
+                None => self.at += 1,
+            }
         };
-        let (end, sort) = token_end(folded, at, first);
+        let start = self.at;
+        let (end, sort) = token_end(folded, start, first);
+        self.at = end;
         let (mut exact, mut loose) = (FNV_OFFSET, FNV_OFFSET);
-        for c in (at..end).filter_map(|index| folded.char(index)) {
-            exact = mix(exact, c);
-            loose = c.to_lowercase().fold(loose, mix);
+        for item in folded.items.get(start..end).unwrap_or(&[]) {
+            if let Some(byte) = item.ascii() {
+                exact = mix(exact, char::from(byte));
+                loose = mix(loose, char::from(byte.to_ascii_lowercase()));
+            } else if let Some(c) = item.char() {
+                exact = mix(exact, c);
+                loose = c.to_lowercase().fold(loose, mix);
+            }
         }
-        found.push(Token {
+        Some(Token {
             sort,
-            items: at..end,
+            items: start..end,
             hash: exact,
             loose,
-        });
-        at = end;
+        })
     }
-    found
 }
 
 fn token_end(folded: &Folded<'_>, start: usize, first: char) -> (usize, Sort) {
@@ -104,7 +126,15 @@ fn token_end(folded: &Folded<'_>, start: usize, first: char) -> (usize, Sort) {
     }
     let mut end = start + 1;
     while let Some(item) = folded.items.get(end) {
-        let soft = item.may_vanish && item.char().is_none();
+        match item.ascii() {
+            Some(byte) if byte.is_ascii_alphanumeric() || byte == b'_' => {
+                end += 1;
+                continue;
+            }
+            Some(b' '..=b'&' | b'('..=b'/') => break,
+            _ => {}
+        }
+        let soft = item.may_vanish() && item.char().is_none();
         let apostrophe =
             item.char() == Some('\'') && folded.char(end + 1).is_some_and(char::is_alphabetic);
         let goes_on = item
@@ -125,7 +155,9 @@ fn number_end(folded: &Folded<'_>, start: usize) -> usize {
     while let Some(item) = folded.items.get(end) {
         let Some(c) = item.char() else {
             // An exponent begins or ends.
-            if item.kind == super::fold::Kind::Space || item.kind == super::fold::Kind::SoftSpace {
+            if item.kind() == super::fold::Kind::Space
+                || item.kind() == super::fold::Kind::SoftSpace
+            {
                 break;
             }
             end += 1;

@@ -50,7 +50,7 @@ pub(super) fn with_insertions(mut folded: Folded<'_>) -> Option<Folded<'_>> {
             at += 1;
             continue;
         };
-        let words: String = rest.iter().take(close).map(|item| item.ch).collect();
+        let words: String = rest.iter().take(close).map(|item| item.ch()).collect();
         let harmless = words.split_whitespace().count() <= MOST_INSERTED_WORDS
             && words.chars().any(char::is_alphabetic)
             && lexicon::words(&words).all(|word| !lexicon::weighs(word));
@@ -58,7 +58,7 @@ pub(super) fn with_insertions(mut folded: Folded<'_>) -> Option<Folded<'_>> {
             folded
                 .items
                 .get(index)
-                .is_some_and(|item| item.kind == Kind::Space)
+                .is_some_and(|item| item.kind() == Kind::Space)
         };
         let (mut start, mut end) = (at, at + close + 2);
         let before = start.checked_sub(1);
@@ -94,6 +94,6 @@ pub(super) fn with_insertions(mut folded: Folded<'_>) -> Option<Folded<'_>> {
         }
         folded.dropped = Some(lead.words);
     }
-    folded.groups = groups;
+    folded.set_groups(groups);
     Some(folded)
 }

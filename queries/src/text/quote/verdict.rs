@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::veil::Veil;
+
 /// How a quote stands in a passage, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -212,6 +214,11 @@ pub enum Flag {
         /// Those words, without brackets.
         inserted: Vec<String>,
     },
+    /// It stands, in part at least, in what the source does not say (`QUOTE-008`).
+    Veiled {
+        /// Why it is not said.
+        veil: Veil,
+    },
     /// The quote stands there, but its `prefix` or `suffix` does not stand beside it.
     ContextDiffers,
 }
@@ -348,6 +355,13 @@ impl Verdict {
             .retain(|flag| !matches!(flag, Flag::Ambiguous { .. }));
         self.0.spans = vec![span];
         self.0.verified = !matches!(self.0.class, MatchClass::Absent | MatchClass::OutsidePages);
+    }
+
+    /// The same, with a flag that may refuse it.
+    pub(super) fn flagged(mut self, flag: Flag, refused: bool) -> Self {
+        self.0.verified &= !refused;
+        self.add_flag(flag);
+        self
     }
 
     pub(super) fn add_flag(&mut self, flag: Flag) {

@@ -7,9 +7,11 @@
 
 use std::ops::Range;
 
+use super::Passage;
 use super::chars;
 use super::fold::{Folded, Item, Kind};
 use super::lexicon;
+use super::skeleton::{self, Skeleton};
 use super::verdict::{Folding, Foldings};
 
 /// A place where a quote stands.
@@ -24,83 +26,6 @@ pub(super) struct Hit {
     pub inserted: Vec<String>,
 }
 
-/// The letters and digits of a folded text, in lower case, with the element of each byte.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Skeleton {
-    text: String,
-    items: Vec<u32>,
-}
-
-impl Skeleton {
-    /// The skeleton of `folded`, without its optional groups when `skip_groups`.
-    pub fn new(folded: &Folded<'_>, skip_groups: bool) -> Self {
-        let mut skeleton = Skeleton::default();
-        let mut index = 0;
-        while let Some(item) = folded.items.get(index) {
-            if skip_groups && let Some(group) = folded.group_at(index) {
-                index = group.items.end.max(index + 1);
-                continue;
-            }
-            skeleton.push(index, item);
-            index += 1;
-        }
-        skeleton
-    }
-
-    /// The skeleton of the first `count` elements.
-    fn of(folded: &Folded<'_>, count: usize) -> Self {
-        let mut skeleton = Skeleton::default();
-        for (index, item) in folded.items.iter().take(count).enumerate() {
-            if skeleton.text.len() >= HEAD {
-                break;
-            }
-            skeleton.push(index, item);
-        }
-        skeleton
-    }
-
-    fn push(&mut self, index: usize, item: &Item) {
-        let Some(c) = item.char().filter(|c| c.is_alphanumeric()) else {
-            return;
-        };
-        let before = self.text.len();
-        // `f` and `s` look alike here, because U+FB05 is both; the comparison tells them apart.
-        if item.kind == Kind::LongS || c == 'f' || c == 'F' {
-            self.text.push('s');
-        } else if c.is_ascii() {
-            self.text.push(c.to_ascii_lowercase());
-            self.items.push(u32::try_from(index).unwrap_or(u32::MAX));
-            return;
-        } else {
-            self.text.extend(c.to_lowercase());
-        }
-        let index = u32::try_from(index).unwrap_or(u32::MAX);
-        self.items
-            .resize(self.items.len() + (self.text.len() - before), index);
-    }
-
-    /// The elements at which `needle` begins.
-    pub fn find<'a>(&'a self, needle: &'a str) -> impl Iterator<Item = usize> + 'a {
-        let mut from = 0;
-        let finder = memchr::memmem::Finder::new(needle.as_bytes());
-        std::iter::from_fn(move || {
-            let at = from + finder.find(self.text.as_bytes().get(from..)?)?;
-            from = at + 1;
-            self.items.get(at).map(|&item| item as usize)
-        })
-    }
-
-    /// At most `most` bytes from the beginning, cut between characters.
-    pub fn head(&self, most: usize) -> &str {
-        self.text
-            .get(..self.text.floor_char_boundary(most))
-            .unwrap_or("")
-    }
-}
-
-/// How many letters and digits of the quote the search looks for.
-const HEAD: usize = 16;
-
 /// A folded source with its skeletons, ready for many quotes.
 #[derive(Clone, Debug)]
 pub(super) struct Source<'a> {
@@ -110,10 +35,19 @@ pub(super) struct Source<'a> {
     literal: Option<Skeleton>,
 }
 
+/// How many elements all comparisons of one quote may look at together.
+///
+/// The places at which an honest quote stands do not overlap, so that the length of both would do; small
+/// sources get more, and none so much that a hostile one takes long.
+fn budget(source: usize, quote: usize) -> usize {
+    let both = source + quote;
+    (64 * both + 4096).min(both + 4_000_000)
+}
+
 impl<'a> Source<'a> {
-    pub fn new(text: &'a str, page_starts: &[usize]) -> Self {
-        let mut folded = Folded::new(text, false);
-        folded.groups = super::groups::find(&folded, page_starts);
+    pub fn new(passage: &Passage<'a>) -> Self {
+        let mut folded = Folded::source(passage.text, passage.veiled);
+        folded.set_groups(super::groups::find(&folded, passage.page_starts));
         let skipping = Skeleton::new(&folded, true);
         let literal = (!folded.groups.is_empty()).then(|| Skeleton::new(&folded, false));
         Source {
@@ -132,25 +66,13 @@ impl<'a> Source<'a> {
         else {
             return Vec::new();
         };
-        // What follows a bracketed group may or may not follow at once in the source.
-        let sure = quote
-            .groups
-            .first()
-            .map_or(quote.items.len(), |group| group.items.start);
-        let skeleton = Skeleton::of(quote, sure);
-        let head = skeleton.head(HEAD);
-        if head.is_empty() {
+        let needle = skeleton::needle(quote);
+        if needle.is_empty() {
             return Vec::new();
         }
-        let mut budget = 64 * (self.folded.items.len() + quote.items.len()) + 4096;
+        let mut budget = budget(self.folded.items.len(), quote.items.len());
         let mut hits: Vec<Hit> = Vec::new();
-        let mut seen: Vec<usize> = self.skipping.find(head).collect();
-        if let Some(literal) = &self.literal {
-            seen.extend(literal.find(head));
-            seen.sort_unstable();
-            seen.dedup();
-        }
-        for at in seen {
+        for at in self.candidates(&needle, budget) {
             let mut walk = Walk::new(&self.folded, quote);
             let hit = walk.from(at, first);
             budget = budget.saturating_sub(walk.steps + 1);
@@ -164,6 +86,21 @@ impl<'a> Source<'a> {
             }
         }
         hits
+    }
+
+    /// The elements of the source from which on the letters and digits of `needle` may stand: in order,
+    /// and none is missing but those for which `budget` does not suffice.
+    fn candidates(&self, needle: &[u8], budget: usize) -> Vec<usize> {
+        let Some(literal) = &self.literal else {
+            return self.skipping.find(&self.folded, needle, budget);
+        };
+        let mut found = self
+            .skipping
+            .find_around_groups(&self.folded, needle, budget);
+        found.extend(literal.find_around_groups(&self.folded, needle, budget));
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 }
 
@@ -210,13 +147,13 @@ impl<'a> Walk<'a> {
         let mut at = at;
         for index in (0..first).rev() {
             let wanted = self.quote.items.get(index)?;
-            if wanted.may_vanish && wanted.char().is_none() {
+            if wanted.may_vanish() && wanted.char().is_none() {
                 self.foldings = self.foldings.and(wanted.folds);
                 continue;
             }
             let mut before = at.checked_sub(1)?;
             let mut item = self.source.items.get(before)?;
-            while item.may_vanish && item.kind != wanted.kind {
+            while item.may_vanish() && item.kind() != wanted.kind() {
                 self.foldings = self.foldings.and(item.folds);
                 before = before.checked_sub(1)?;
                 item = self.source.items.get(before)?;
@@ -230,16 +167,16 @@ impl<'a> Walk<'a> {
 
     /// Whether two elements say the same; notes what was folded.
     fn same(&mut self, item: &Item, wanted: &Item) -> Option<()> {
-        let equal = match (item.kind, wanted.kind) {
+        let equal = match (item.kind(), wanted.kind()) {
             (Kind::Char, Kind::Char) => {
-                item.ch == wanted.ch
-                    || wanted.any_case && item.ch.to_lowercase().eq(wanted.ch.to_lowercase())
+                item.ch() == wanted.ch()
+                    || wanted.any_case() && item.ch().to_lowercase().eq(wanted.ch().to_lowercase())
             }
-            (Kind::LongS, Kind::Char) => matches!(wanted.ch, 's' | 'f'),
-            (Kind::Char, Kind::LongS) => matches!(item.ch, 's' | 'f'),
+            (Kind::LongS, Kind::Char) => matches!(wanted.ch(), 's' | 'f'),
+            (Kind::Char, Kind::LongS) => matches!(item.ch(), 's' | 'f'),
             // A bar of the quote needs one in the source.
             (Kind::Space | Kind::SoftSpace, Kind::Space | Kind::SoftSpace) => {
-                item.bar || !wanted.bar
+                item.bar() || !wanted.bar()
             }
             (left, right) => left == right,
         };
@@ -251,7 +188,7 @@ impl<'a> Walk<'a> {
             return;
         }
         if self.source.text.get(item.range()) != self.quote.text.get(wanted.range())
-            || wanted.any_case
+            || wanted.any_case()
         {
             self.foldings = self.foldings.and(item.folds).and(wanted.folds);
         }
@@ -303,8 +240,8 @@ impl<'a> Walk<'a> {
         wanted: &Item,
         first: bool,
     ) -> Option<(usize, usize)> {
-        if item.kind != wanted.kind {
-            match (item.kind, wanted.kind) {
+        if item.kind() != wanted.kind() {
+            match (item.kind(), wanted.kind()) {
                 (Kind::SoftHyphen, _) => {
                     if let Some(used) = kept_hyphen(item, self.quote, index) {
                         self.foldings = self.foldings.and(item.folds);
@@ -317,11 +254,11 @@ impl<'a> Walk<'a> {
                         return Some((taken, 1));
                     }
                 }
-                (Kind::Superscript, Kind::Char) if wanted.ch == '^' => {
+                (Kind::Superscript, Kind::Char) if wanted.ch() == '^' => {
                     self.foldings = self.foldings.and(item.folds);
                     return Some((1, 1));
                 }
-                (Kind::Char, Kind::Superscript) if item.ch == '^' => {
+                (Kind::Char, Kind::Superscript) if item.ch() == '^' => {
                     self.foldings = self.foldings.and(wanted.folds);
                     return Some((1, 1));
                 }
@@ -334,11 +271,11 @@ impl<'a> Walk<'a> {
             if self.same(item, wanted).is_some() {
                 return Some((1, 1));
             }
-            if item.may_vanish {
+            if item.may_vanish() {
                 self.foldings = self.foldings.and(item.folds);
                 return Some((1, 0));
             }
-            if wanted.may_vanish {
+            if wanted.may_vanish() {
                 self.foldings = self.foldings.and(wanted.folds);
                 return Some((0, 1));
             }
@@ -355,7 +292,7 @@ impl<'a> Walk<'a> {
     }
 
     fn differs_in_initial(&self, item: &Item, index: usize, wanted: &Item) -> bool {
-        if item.kind != Kind::Char || !item.ch.to_lowercase().eq(wanted.ch.to_lowercase()) {
+        if item.kind() != Kind::Char || !item.ch().to_lowercase().eq(wanted.ch().to_lowercase()) {
             return false;
         }
         let word: String = self
@@ -392,9 +329,9 @@ fn literally(group: &[Item], other: &[Item]) -> bool {
     let solid = |items: &'_ [Item]| -> Vec<char> {
         items
             .iter()
-            .filter(|item| !item.may_vanish)
+            .filter(|item| !item.may_vanish())
             .take(group.len())
-            .map(|item| item.ch)
+            .map(|item| item.ch())
             .collect()
     };
     let (group, other) = (solid(group), solid(other));
@@ -408,17 +345,17 @@ fn kept_hyphen(hyphen: &Item, other: &Folded<'_>, at: usize) -> Option<usize> {
         other
             .items
             .get(index)
-            .is_some_and(|item| item.kind == Kind::Space)
+            .is_some_and(|item| item.kind() == Kind::Space)
     };
     let mut used = 0;
-    if hyphen.space_before && is_space(at) {
+    if hyphen.space_before() && is_space(at) {
         used += 1;
     }
     if other.char(at + used) != Some('-') {
         return None;
     }
     used += 1;
-    if hyphen.space_after && is_space(at + used) {
+    if hyphen.space_after() && is_space(at + used) {
         used += 1;
     }
     Some(used)

@@ -222,3 +222,186 @@ fn raised_and_lowered_digits_are_no_plain_digits() {
         assert_eq!(&*document.text, text, "{html}");
     }
 }
+
+#[test]
+fn every_kind_of_element_joins_breaks_or_drops() {
+    // What stands between "a" and "c" when `<x>b</x>` does, without white space anywhere.
+    let kinds: &[(&str, &[&str])] = &[
+        (
+            "abc",
+            &[
+                "a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "dfn", "em", "font", "i",
+                "ins", "kbd", "label", "mark", "output", "q", "samp", "slot", "small", "span",
+                "strong", "sub", "sup", "time", "tt", "u", "var", "del", "s", "strike", "ruby",
+                "rb", "my-word", "x-1", "unknown", "blink", "nobr",
+            ],
+        ),
+        (
+            "a b c",
+            &[
+                "button", "meter", "progress", "audio", "video", "canvas", "object",
+            ],
+        ),
+        (
+            "a\n\nb\n\nc",
+            &[
+                "p",
+                "div",
+                "section",
+                "article",
+                "aside",
+                "main",
+                "nav",
+                "header",
+                "footer",
+                "h1",
+                "h6",
+                "blockquote",
+                "address",
+                "figure",
+                "figcaption",
+                "fieldset",
+                "legend",
+                "details",
+                "summary",
+                "form",
+                "center",
+                "pre",
+                "ul",
+                "ol",
+                "dl",
+                "menu",
+                "search",
+                "hgroup",
+                "select",
+                "optgroup",
+                "caption",
+                "dialog",
+            ],
+        ),
+        ("a\nb\nc", &["li", "dt", "dd", "option", "tr"]),
+        ("a\nb\tc", &["td", "th"]),
+        (
+            "ac",
+            &[
+                "script", "style", "template", "noscript", "iframe", "noembed", "noframes",
+                "datalist", "rt", "rp",
+            ],
+        ),
+    ];
+    for (expected, names) in kinds {
+        for name in *names {
+            let html = format!("<body>a<{name}>b</{name}>c");
+            assert_eq!(&*read_text(&html).text, *expected, "{html}");
+        }
+    }
+    for (expected, names) in [
+        ("a\nc", &["br"][..]),
+        ("a\n\nc", &["hr"]),
+        ("a c", &["input", "embed"]),
+        ("ac", &["wbr", "img", "area", "source", "track", "col"]),
+    ] {
+        for name in names {
+            for html in [format!("a<{name}>c"), format!("a<{name} />c")] {
+                assert_eq!(&*read_text(&html).text, expected, "{html}");
+            }
+        }
+    }
+}
+
+#[test]
+fn buttons_and_ruby_leave_words_whole() {
+    for (html, text) in [
+        ("<p>Save<button>Copy</button>the file", "Save Copy the file"),
+        ("<p>Save <button> Copy </button> it", "Save Copy it"),
+        ("<label>Name<input value='x'></label>given", "Name given"),
+        (
+            "<p><ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rt>ji</rt></ruby>を",
+            "漢字を",
+        ),
+        ("<p><ruby>base<rt>note</ruby>ment", "basement"),
+        ("<p><ruby><rb>a<rb>b<rt>1<rt>2<rtc>x</ruby>c", "abc"),
+        ("<p>a<my-icon>b</my-icon>c<foo>d", "abcd"),
+        (
+            "<body>x<svg><title>Arrow</title><text>y</text></svg>z",
+            "xyz",
+        ),
+    ] {
+        assert_eq!(&*read_text(html).text, text, "{html}");
+    }
+}
+
+#[test]
+fn what_is_not_shown_is_no_text() {
+    for (html, text) in [
+        ("a<span hidden>b</span> c", "a c"),
+        ("a<SPAN HIDDEN=''>b</SPAN> c", "a c"),
+        ("a <div hidden=until-found><div>b</div>c</div>d", "a d"),
+        ("a <p style='display:none'>b</p>c", "a c"),
+        (
+            "a <b style=\"color:red; Display: None ! important\">b</b>c",
+            "a c",
+        ),
+        ("a <i style=visibility:hidden>b</i>c", "a c"),
+        (
+            "a <i style='visibility:visible;display:nonesuch'>b</i>",
+            "a b",
+        ),
+        (
+            "a <i class=hidden data-hidden aria-hidden=true title=hidden>b</i>",
+            "a b",
+        ),
+        // An end tag that may be left out ends where a browser ends it.
+        (
+            "<ul><li>a<li hidden>b<ul><li>c</ul><li>d</ul>e",
+            "a\nd\n\ne",
+        ),
+        ("<ul><li hidden>a</ul>b", "b"),
+        ("<div><p hidden>a<p>b</div>c", "b\n\nc"),
+        ("<div><p hidden>a</div>c", "c"),
+        (
+            "<table><tr><td hidden>a<td>b<tr hidden><td>c<tr><td>d</table>e",
+            "b\nd\n\ne",
+        ),
+        ("<select><option hidden>a<option>b</select>c", "b\n\nc"),
+        // One that may not is missed by everything after it.
+        ("a <div hidden>b <p>c", "a"),
+        // What has no content hides nothing else.
+        ("a <input hidden> b <br hidden>c", "a b\nc"),
+        ("a</span hidden>b", "ab"),
+        ("<body hidden>a", ""),
+    ] {
+        match extract(html.as_bytes(), &ExtractOptions::new(Format::Html)) {
+            Ok(document) => assert_eq!(&*document.text, text, "{html}"),
+            Err(error) => assert_eq!((error, text), (DocumentError::Empty, ""), "{html}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_struck_out_is_marked() {
+    for (html, struck) in [
+        ("<p>a <del>b c</del> d", &["b c"][..]),
+        ("<p>a <s>b <i>c</i></s><strike>d</strike> e", &["b cd"]),
+        ("<p>a <s>b</s> c <s>d</s>", &["b", "d"]),
+        ("<del><p>a<p>b</del><p>c", &["a\n\nb"]),
+        ("<p>a <s>b <s>c</s> d</s> e", &["b c d"]),
+        // A paragraph ends what began in it.
+        ("<p>a <del>b</p><p>c", &["b"]),
+        ("<ul><li><del>b</li><li>c</ul>", &["b"]),
+        ("<del><div>a</div>b</del>c", &["a\n\nb"]),
+        ("<p><del>e\u{301}&amp;</del> e\u{301}", &["é&"]),
+        (
+            "<p>a <ins>b</ins> <span style='text-decoration:line-through'>c</span>",
+            &[],
+        ),
+    ] {
+        let document = read_text(html);
+        let found: Vec<&str> = document
+            .veiled
+            .iter()
+            .map(|stretch| &document.text[stretch.range.clone()])
+            .collect();
+        assert_eq!(found, struck, "{html}");
+    }
+}

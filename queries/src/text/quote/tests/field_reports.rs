@@ -460,7 +460,9 @@ fn r25_a_look_alike_is_not_the_paragraph_that_is_gone() {
             let verdict = check_quote(&Passage::whole(source), &Quote::new(quote), options);
             assert!(!verdict.verified(), "{quote:?} {verdict:?}");
         }
-        assert!(find_all_exact_or_normalized(source, &Quote::new(quote)).is_empty());
+        assert!(
+            find_all_exact_or_normalized(&Passage::whole(source), &Quote::new(quote)).is_empty()
+        );
     }
 }
 
@@ -502,7 +504,7 @@ fn r28_up_to_the_last_character_of_a_page() {
         .map(|page| text.find(page).unwrap())
         .collect();
     let mut passage = Passage::whole(&text);
-    passage.page_starts = &starts;
+    passage.page_starts = Some(&starts);
     for page in pages {
         let start = text.find(page).unwrap();
         passage.window = start..start + page.len();
@@ -654,7 +656,10 @@ fn r84_a_later_end_that_fits() {
 #[test]
 fn r85_places_are_those_of_the_source() {
     let text = "**Twice** said is *twice* meant. Twice said &#105;s twice meant. &amp; it is so.";
-    let places = find_all_exact_or_normalized(text, &Quote::new("Twice said is twice meant."));
+    let places = find_all_exact_or_normalized(
+        &Passage::whole(text),
+        &Quote::new("Twice said is twice meant."),
+    );
     assert_eq!(places.len(), 2);
     let found: Vec<&str> = places.iter().map(|range| &text[range.clone()]).collect();
     assert!(found[0].contains("said is *twice* meant."), "{found:?}");
@@ -795,7 +800,7 @@ fn r102_what_goes_on_over_a_page() {
     let text = format!("{first}\nneither of the two groups that were studied.");
     let starts = [first.len() + 1];
     let mut passage = Passage::whole(&text);
-    passage.page_starts = &starts;
+    passage.page_starts = Some(&starts);
     for quote in [
         "The drug was found to be safe in neither of the two groups",
         "safe in neither of the two groups that were studied.",

@@ -225,7 +225,7 @@ fn differences_in_writing_are_folded_and_named() {
             &[Marker],
         ),
         (
-            "the results agreed with\n\n117\n\nearlier findings in mice",
+            "the results agreed with\n\n117\n\u{c}\nearlier findings in mice",
             "the results agreed with earlier findings in mice",
             &[Space, Furniture],
         ),
@@ -419,6 +419,11 @@ fn differences_in_what_is_said_are_never_folded() {
             &[],
         ),
         // text that looks like furniture
+        (
+            "the daily dose is\n\n10\n\nmg in all adults",
+            "the daily dose is mg in all adults",
+            &[],
+        ),
         (
             "he bought sugar\n\nSalt\n\nflour and more",
             "he bought sugar flour and more",

@@ -4,8 +4,11 @@
 
 mod field_reports;
 mod foldings;
+mod hostile;
+mod pages;
 mod pairs;
 mod properties;
+mod veiled;
 mod verdicts;
 
 use super::*;

@@ -271,7 +271,8 @@ proptest! {
             return Ok(());
         };
         let quote = edited.join(" ");
-        prop_assume!(quote != tokens.join(" "));
+        // Of a word that stands there twice one can be left out: those words do stand there.
+        prop_assume!(!tokens.join(" ").contains(&quote));
         for source in [tokens.join(" "), write_noisy(&tokens, &words, &gaps)] {
             for profile in [Profile::Strict, Profile::Cacg] {
                 let options = Options { profile, fuzzy: false };
