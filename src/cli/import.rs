@@ -12,6 +12,7 @@ use kbc_queries::text::lines::LineIndex;
 
 use crate::semantic::build::write;
 use crate::session::{Cited, Session};
+use crate::workspace::door;
 
 use super::{CommandResult, Failure, Outcome, World, counted, write_out};
 
@@ -317,16 +318,8 @@ impl Sources {
 }
 
 fn read(path: &Path, shown: &Path) -> Result<String, Failure> {
-    let failed =
-        |error: std::io::Error| Failure(format!("{} cannot be read: {error}", shown.display()));
-    let size = std::fs::metadata(path).map_err(failed)?.len();
-    if size > RECORDS_LIMIT {
-        return Err(Failure(format!(
-            "{} is larger than {RECORDS_LIMIT} bytes",
-            shown.display()
-        )));
-    }
-    let bytes = std::fs::read(path).map_err(failed)?;
+    let bytes = door::read_named(path, RECORDS_LIMIT)
+        .map_err(|failure| Failure(format!("{} cannot be read: {failure}", shown.display())))?;
     String::from_utf8(bytes).map_err(|_| Failure(format!("{} is not UTF-8 text", shown.display())))
 }
 
