@@ -27,6 +27,7 @@ mod explain;
 mod fix;
 mod freshness;
 mod history;
+mod import;
 mod index;
 mod ingest;
 mod init;
@@ -113,6 +114,7 @@ enum Command {
     Verify(verify::Arguments),
     Fix(fix::Arguments),
     Cite(cite::Arguments),
+    Import(import::Arguments),
     Coverage(coverage::Arguments),
     Freshness(freshness::Arguments),
     Quote(quote::Arguments),
@@ -369,6 +371,7 @@ pub fn main() -> ExitCode {
         Command::Fix(arguments) => fix::run(&world, &arguments),
         Command::Freshness(arguments) => freshness::run(&world, &arguments),
         Command::Quote(arguments) => quote::run(&world, &arguments),
+        Command::Import(arguments) => import::run(&world, &arguments),
         Command::History(arguments) => history::run(&world, &arguments),
         Command::Journal(arguments) => journal::run(&world, &arguments),
         Command::Index(arguments) => index::run(&world, &arguments),

@@ -5,6 +5,8 @@ use std::path::Path;
 use kbc_queries::embed::{self, Embedder, StaticTable};
 use kbc_queries::parse::settings::Embedder as Setting;
 
+use crate::workspace::door;
+
 /// Largest file of a model that is read, in bytes.
 const MODEL_LIMIT: u64 = 2 << 30;
 
@@ -29,15 +31,8 @@ pub fn open(setting: &Setting, root: &Path) -> Result<Box<dyn Embedder>, String>
 fn open_folder(folder: &Path) -> Result<Box<dyn Embedder>, String> {
     let read = |name: &str| {
         let path = folder.join(name);
-        let failed = |error: std::io::Error| format!("{} cannot be read: {error}", path.display());
-        let size = std::fs::metadata(&path).map_err(failed)?.len();
-        if size > MODEL_LIMIT {
-            return Err(format!(
-                "{} is larger than {MODEL_LIMIT} bytes",
-                path.display()
-            ));
-        }
-        std::fs::read(&path).map_err(failed)
+        door::read(&path, MODEL_LIMIT)
+            .map_err(|failure| format!("{} cannot be read: {failure}", path.display()))
     };
     let config = if folder.join("config.json").exists() {
         read("config.json")?

@@ -22,6 +22,10 @@ pub struct Judge {
     wire: Wire,
     endpoint: String,
     model: String,
+    #[cfg_attr(
+        not(feature = "judge"),
+        allow(dead_code, reason = "only a request has one")
+    )]
     timeout: u32,
     key: Result<String, String>,
 }

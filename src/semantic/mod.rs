@@ -11,7 +11,7 @@ use kbc_queries::diagnostic::{Diagnostic, registry};
 use kbc_queries::semantic::cache::Cache;
 use kbc_queries::semantic::{Answer, Request};
 
-use crate::workspace::{disk, place_problems};
+use crate::workspace::{door, place_problems};
 
 pub mod build;
 pub mod embedder;
@@ -55,14 +55,8 @@ pub fn read_cache(path: &Path, shown: &str) -> Result<Cache, Box<Diagnostic>> {
                 .help("give a file that `kb semantic build` wrote"),
         )
     };
-    let size = std::fs::metadata(path)
-        .map_err(|error| unreadable(disk::failure(&error).to_string()))?
-        .len();
-    if size > CACHE_LIMIT {
-        return Err(unreadable(format!("it is larger than {CACHE_LIMIT} bytes")));
-    }
     let bytes =
-        std::fs::read(path).map_err(|error| unreadable(disk::failure(&error).to_string()))?;
+        door::read_named(path, CACHE_LIMIT).map_err(|failure| unreadable(failure.to_string()))?;
     let text =
         String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".to_owned()))?;
     Cache::parse(&text).map_err(|problem| {

@@ -87,9 +87,12 @@ pub fn claims(session: &mut Session, which: Which) -> Vec<Claim> {
     found
 }
 
-/// Texts of sources, with the places of their chunks by id.
+/// Places of a source's chunks by their ids.
+type Places = HashMap<String, usize>;
+
+/// Texts of sources; `None` for one that gives no text.
 #[derive(Default)]
-struct Texts(HashMap<String, Option<(SourceText, HashMap<String, usize>)>>);
+struct Texts(HashMap<String, Option<(SourceText, Places)>>);
 
 impl Texts {
     fn request(
@@ -114,7 +117,7 @@ impl Texts {
     }
 }
 
-fn load(session: &Session, source: &str) -> Option<(SourceText, HashMap<String, usize>)> {
+fn load(session: &Session, source: &str) -> Option<(SourceText, Places)> {
     let path = session.by_id.get(source)?;
     let input = session.sources.get(path)?.input?;
     derive::source(&session.db, input).as_ref().ok()?;

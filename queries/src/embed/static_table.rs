@@ -511,7 +511,8 @@ mod tests {
     #[test]
     fn models_that_are_none_are_refused_with_the_file_s_name() {
         let good = || ("embeddings", Dtype::F32, vec![4, 1], f32s(&[0.0; 4]));
-        let table: Vec<(Vec<u8>, Vec<u8>, &[u8], &str)> = vec![
+        type Case = (Vec<u8>, Vec<u8>, &'static [u8], &'static str);
+        let table: Vec<Case> = vec![
             (Vec::new(), tokenizer(), b"{}", "model.safetensors"),
             (
                 b"not a model at all".to_vec(),

@@ -17,7 +17,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity, registry};
 pub mod cache;
 pub mod guard;
 pub mod judge;
-#[cfg(test)]
+#[cfg(all(test, feature = "embed"))]
 mod measured;
 pub mod scoring;
 

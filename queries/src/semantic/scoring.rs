@@ -5,7 +5,7 @@
 //! anything. [`Scale::sentences`] compares it with up to three sentences on end, has a band in which
 //! it abstains, and takes a claim that is almost the passage's words, and yet not found, for a
 //! misquotation and not for a paraphrase. Under both, a claim for which the
-//! [`guard`](super::guard) names a difference never passes.
+//! [`guard`] names a difference never passes.
 
 use super::guard;
 use super::{Score, Verdict};
