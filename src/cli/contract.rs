@@ -253,6 +253,9 @@ pub struct Seen {
 impl Seen {
     /// Records visits, all at once. What is wrong with the journal is said, and fails the run.
     pub fn record(&self, verb: Verb, visits: &[(&str, &CardView)]) -> Result<bool, Failure> {
+        if visits.is_empty() {
+            return Ok(true);
+        }
         let clock = Clock::from_environment();
         // One look serves all cards; each is given its share.
         let share = u32::try_from(visits.len().max(1)).unwrap_or(u32::MAX);
@@ -261,11 +264,17 @@ impl Seen {
             .iter()
             .map(|(path, view)| visit::event(clock, verb, path, view, latency))
             .collect();
-        let journal = Journal::open(&*self.journal, self.journal.display().to_string());
+        if let Some(folder) = self.journal.parent() {
+            // One that cannot be made is said by the append.
+            let _ = std::fs::create_dir_all(folder);
+        }
+        let shown = crate::workspace::discover::relative(&self.session.project.root, &self.journal)
+            .unwrap_or_else(|| self.journal.display().to_string());
+        let journal = Journal::open(&*self.journal, &*shown);
         match journal.append(&events) {
             Ok(appended) => {
                 for repair in &appended.repairs {
-                    writeln!(io::stderr(), "kb: {}: {repair}", self.journal.display())?;
+                    super::note(&format!("{shown}: {repair}"));
                 }
                 Ok(true)
             }
