@@ -401,11 +401,11 @@ fn cards(session: &Session) -> (CardsManifest, Summaries) {
     }
     let active: BTreeSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
     let manifest = CardsManifest {
-        dependency_retracted_cards: published
-            .dependency_retracted_cards
-            .iter()
+        // Derived anew: a card that was put right is withdrawn no longer.
+        dependency_retracted_cards: session
+            .withdrawn()
+            .into_iter()
             .filter(|id| active.contains(id.as_str()))
-            .cloned()
             .collect(),
         cards: records,
         retracted_cards: published.retracted_cards.iter().cloned().collect(),

@@ -98,6 +98,17 @@ fn fold_card(
     }
 }
 
+fn nodes<'a>(cards: &[(&'a Arc<str>, &'a CardEntry)]) -> Vec<Node<'a>> {
+    cards
+        .iter()
+        .map(|(path, entry)| Node {
+            path,
+            id: entry.id.as_ref(),
+            edges: &entry.edges,
+        })
+        .collect()
+}
+
 impl Session {
     /// Everything that is to be said, as of the last look.
     pub fn report(&self) -> Report {
@@ -224,16 +235,16 @@ impl Session {
         let complete = with_entry.len() == self.cards.len()
             && (self.options.whole_deck
                 || !super::given::has_listed_cards(&self.project, &self.options));
-        let nodes: Vec<Node<'_>> = with_entry
-            .iter()
-            .map(|(path, entry)| Node {
-                path,
-                id: entry.id.as_ref(),
-                edges: &entry.edges,
-            })
-            .collect();
+        let nodes = nodes(&with_entry);
+        let mut withdrawn = self.resting_on_retracted(&with_entry);
+        if !complete {
+            // What cannot be found out is as it was published.
+            let published = &self.context.published.dependency_retracted_cards;
+            withdrawn.extend(published.iter().cloned());
+        }
         let options = GraphOptions {
             retracted: self.context.published.retracted_cards.clone(),
+            withdrawn,
             orphans: self.options.orphans,
             referenced: referenced.clone(),
             allow_retracted: self.options.allow_retracted,
@@ -256,6 +267,49 @@ impl Session {
             }
         }
         diagnostics
+    }
+
+    /// The cards that are withdrawn with what was retracted, by id: those that cite it, and those
+    /// that build on such cards.
+    pub fn withdrawn(&self) -> BTreeSet<String> {
+        let with_entry: Vec<(&Arc<str>, &CardEntry)> = self
+            .cards
+            .iter()
+            .filter_map(|(path, state)| Some((path, &**state.entry.as_ref()?)))
+            .collect();
+        let direct = self.resting_on_retracted(&with_entry);
+        graph::withdrawn(
+            &nodes(&with_entry),
+            &self.context.published.retracted_cards,
+            &direct,
+        )
+    }
+
+    /// The cards that cite something retracted.
+    fn resting_on_retracted(&self, cards: &[(&Arc<str>, &CardEntry)]) -> BTreeSet<String> {
+        let published = &self.context.published;
+        if published.retracted_sources.is_empty() && published.retracted_chunks.is_empty() {
+            return BTreeSet::new();
+        }
+        let cites_retracted = |entry: &CardEntry| {
+            let Some(details) = entry.details.unpack() else {
+                return false;
+            };
+            let mut findings = details
+                .citations
+                .iter()
+                .flat_map(|citation| &citation.diagnostics);
+            findings.any(|found| [registry::RETR_002, registry::RETR_003].contains(&found.code))
+        };
+        cards
+            .iter()
+            .filter(|(_, entry)| entry.speaks)
+            .filter_map(|(_, entry)| Some((entry.id.as_ref()?, entry)))
+            .filter(|(id, entry)| {
+                !published.retracted_cards.contains(&*id.id) && cites_retracted(entry)
+            })
+            .map(|(id, _)| id.id.to_string())
+            .collect()
     }
 
     /// The text of a card, for line numbers and pictures. Not a verdict's input.

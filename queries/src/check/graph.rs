@@ -26,6 +26,9 @@ pub struct Node<'a> {
 pub struct GraphOptions {
     /// Ids of retracted cards.
     pub retracted: BTreeSet<String>,
+    /// Ids of cards that rest on something retracted, as far as that is known; what builds on them
+    /// is found out.
+    pub withdrawn: BTreeSet<String>,
     /// Report cards that no other card points at.
     pub orphans: bool,
     /// Cards that a role map names: they are no orphans.
@@ -51,11 +54,17 @@ pub fn check(nodes: &[Node<'_>], options: &GraphOptions) -> Vec<(usize, Finding)
             findings.push((index, retracted_card(id, options.allow_retracted)));
         }
     }
+    let withdrawn = withdrawn(nodes, &options.retracted, &options.withdrawn);
     for (index, node) in nodes.iter().enumerate() {
         for edge in node.edges {
             if options.retracted.contains(&*edge.target) {
                 findings.push((index, retracted_target(edge)));
-            } else if !options.incomplete && !by_id.contains_key(&*edge.target) {
+                continue;
+            }
+            if withdrawn.contains(&*edge.target) {
+                findings.push((index, withdrawn_target(edge)));
+            }
+            if !options.incomplete && !by_id.contains_key(&*edge.target) {
                 findings.push((index, unknown_target(edge, &by_id)));
             }
         }
@@ -67,6 +76,48 @@ pub fn check(nodes: &[Node<'_>], options: &GraphOptions) -> Vec<(usize, Finding)
     }
     findings.sort_by_key(|(node, finding)| (*node, finding.range.start, finding.code));
     findings
+}
+
+/// The cards that are withdrawn with what was retracted: those in `direct`, and whatever builds on
+/// them or on a retracted card, over any number of edges. Linear in cards and edges.
+pub fn withdrawn(
+    nodes: &[Node<'_>],
+    retracted: &BTreeSet<String>,
+    direct: &BTreeSet<String>,
+) -> BTreeSet<String> {
+    let mut withdrawn = direct.clone();
+    let mut open: Vec<&str> = retracted.iter().chain(direct).map(|id| &**id).collect();
+    if open.is_empty() {
+        return withdrawn;
+    }
+    let mut dependents: HashMap<&str, Vec<&str>> = HashMap::new();
+    for node in nodes {
+        let Some(id) = node.id else { continue };
+        for edge in node.edges {
+            dependents.entry(&edge.target).or_default().push(&id.id);
+        }
+    }
+    while let Some(id) = open.pop() {
+        for dependent in dependents.remove(id).into_iter().flatten() {
+            if !retracted.contains(dependent) && withdrawn.insert(dependent.to_owned()) {
+                open.push(dependent);
+            }
+        }
+    }
+    withdrawn
+}
+
+fn withdrawn_target(edge: &EdgeSummary) -> Finding {
+    Finding::new(
+        registry::DEP_004,
+        edge.start..edge.end,
+        format!(
+            "the card builds on `{}`, which rests on something retracted",
+            edge.target
+        ),
+    )
+    .label("withdrawn with it")
+    .help("put the other card right first, point the edge at a card that still stands, or take it out")
 }
 
 fn duplicate(id: &IdSummary, first: &str) -> Finding {
