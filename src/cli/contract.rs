@@ -8,18 +8,22 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use kbc_queries::diagnostic::{Severity, registry};
+use kbc_queries::deck::agreement::differences;
+use kbc_queries::diagnostic::{Diagnostic, Severity, registry};
+use kbc_queries::parse::manifest::{read_cards, read_summaries};
 use kbc_queries::parse::settings::Profile;
 use kbc_queries::semantic::Policy;
 
 use crate::contract::view::{self, CardView, Line, Look, Verb};
 use crate::contract::{hints, opinion, visit};
+use crate::publish;
 use crate::record::clock::Clock;
 use crate::record::journal::Journal;
 use crate::semantic::Oracle;
 use crate::session::{Options, Session};
 use crate::workspace::Project;
-use crate::workspace::discover::{Matcher, Role, discover};
+use crate::workspace::discover::{Matcher, Role, discover, relative};
+use crate::workspace::door;
 
 use super::output::{self, ModernArguments};
 use super::semantic::{Asked, SemanticArguments};
@@ -80,6 +84,8 @@ pub struct Ground {
     pub options: Options,
     /// Where visits are recorded.
     pub journal: PathBuf,
+    /// The folder of the manifests.
+    published: PathBuf,
 }
 
 /// A card to be looked at.
@@ -117,6 +123,10 @@ impl Inputs {
         if !inside {
             project.settings.profile = Profile::Cacg;
         }
+        let published = match &manifest {
+            Some(manifest) => manifest.parent().unwrap_or(&world.current).to_path_buf(),
+            None => project.out(),
+        };
         let journal = match (&self.journal, &manifest) {
             (Some(path), _) => world.current.join(path),
             (None, Some(manifest)) => manifest.with_file_name("lint_journal.jsonl"),
@@ -137,6 +147,7 @@ impl Inputs {
             project,
             options,
             journal,
+            published,
         })
     }
 
@@ -233,6 +244,7 @@ impl Ground {
             session,
             views,
             journal: self.journal,
+            published: self.published,
             latency: started.elapsed(),
         }
     }
@@ -246,11 +258,28 @@ pub struct Seen {
     pub views: BTreeMap<Arc<str>, CardView>,
     /// Where visits are recorded.
     pub journal: PathBuf,
+    /// The folder of the manifests.
+    published: PathBuf,
     /// How long it took.
     pub latency: Duration,
 }
 
 impl Seen {
+    /// Where the summaries beside the journal's manifests differ from the cards manifest. A file
+    /// that is missing or broken has a finding of its own elsewhere.
+    fn disagreements(&self) -> Vec<Diagnostic> {
+        let read = |name: &str| door::read(&self.published.join(name), publish::LIMIT).ok();
+        let manifest = read("cards_manifest.json").and_then(|bytes| read_cards(&bytes).ok());
+        let summaries = read("summaries.json").and_then(|bytes| read_summaries(&bytes).ok());
+        let path = self.published.join("summaries.json");
+        let shown = relative(&self.session.project.root, &path)
+            .unwrap_or_else(|| path.display().to_string());
+        match (manifest, summaries) {
+            (Some(manifest), Some(summaries)) => differences(&manifest, &summaries, &shown),
+            _ => Vec::new(),
+        }
+    }
+
     /// Records visits, all at once. What is wrong with the journal is said, and fails the run.
     pub fn record(&self, verb: Verb, visits: &[(&str, &CardView)]) -> Result<bool, Failure> {
         if visits.is_empty() {
@@ -268,7 +297,7 @@ impl Seen {
             // One that cannot be made is said by the append.
             let _ = std::fs::create_dir_all(folder);
         }
-        let shown = crate::workspace::discover::relative(&self.session.project.root, &self.journal)
+        let shown = relative(&self.session.project.root, &self.journal)
             .unwrap_or_else(|| self.journal.display().to_string());
         let journal = Journal::open(&*self.journal, &*shown);
         match journal.append(&events) {
@@ -358,7 +387,8 @@ pub fn run(
         }
     }
     if run.look.verb == Verb::Lint && matches!(deck, Deck::All(_)) {
-        for found in seen.session.guides_of(true).diagnostics {
+        let guides = seen.session.guides_of(true).diagnostics;
+        for found in guides.into_iter().chain(seen.disagreements()) {
             let line = Line::of(&found);
             failed |= line.severity == Severity::Error;
             line.print(found.file.as_deref().unwrap_or("?"), &mut text);

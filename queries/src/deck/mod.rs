@@ -4,6 +4,7 @@
 //! What one card means is [`crate::parse::card`]; whether it is right is [`crate::check`]; files
 //! are read and written by whoever calls this.
 
+pub mod agreement;
 pub mod bm25;
 pub mod cascade;
 pub mod plan;

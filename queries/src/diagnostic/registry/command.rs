@@ -10,7 +10,7 @@ codes! {
         failing: "kb lint cards/no-such-card.md --source-matrix source_matrix.json",
         corrected: "kb lint cards/reading_01/tree-hashing.md --source-matrix source_matrix.json",
     }
-    CLI_002 = "CACG-CLI-002", Error, Finding, Reserved("not emitted yet: only the retired Python tool of the contract reported it") => {
+    CLI_002 = "CACG-CLI-002", Error, Finding, Reserved("a stub of the contract's tools said it; every verb is there") => {
         title: "command not implemented",
         explanation: "The contract's early tool said this of commands that were planned. Every command listed in `kb \
             --help` works here.",

@@ -130,7 +130,7 @@ edge_type: "supports""#,
         failing: r#"tags: ["a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9", "b1", "b2"]"#,
         corrected: r#"tags: ["hash-trees", "proofs"]"#,
     }
-    SUM_005 = "CACG-SUM-005", Error, Finding, Reserved("not emitted yet: only the retired Python tool of the contract reported it") => {
+    SUM_005 = "CACG-SUM-005", Error, Finding, Active => {
         title: "source ids differ between summaries and cards manifest",
         explanation: "`summaries.json` and `cards_manifest.json` name different sources for one card. They are written \
             together, so one of them was edited or is left over from another run. Search would filter by the \
@@ -139,7 +139,7 @@ edge_type: "supports""#,
         failing: r#"{"id":"tree-hashing","source_ids":["old_spec"]}"#,
         corrected: r#"{"id":"tree-hashing","source_ids":["spec"]}"#,
     }
-    SUM_006 = "CACG-SUM-006", Error, Finding, Reserved("not emitted yet: only the retired Python tool of the contract reported it") => {
+    SUM_006 = "CACG-SUM-006", Error, Finding, Active => {
         title: "retracted card in the summaries",
         explanation: "A card that was retracted still stands in `summaries.json`, or an active one is missing there. \
             Search would offer what was withdrawn. Publish again with `kb build`.",

@@ -17,7 +17,7 @@ codes! {
         failing: r#"{"dependency_retracted_cards":["b"],"retracted_cards":[]}"#,
         corrected: r#"{"dependency_retracted_cards":[],"retracted_cards":[]}"#,
     }
-    CARDS_DEP_002 = "CACG-CARDS-DEP-002", Error, Finding, Reserved("not emitted yet: only the retired Python tool of the contract reported it; a manifest like that is MAN-001") => {
+    CARDS_DEP_002 = "CACG-CARDS-DEP-002", Error, Finding, Reserved("only the retired Python tool of the contract reported it; a manifest like that is MAN-001") => {
         title: "retraction lists contradict each other",
         explanation: "The lists of retracted cards contradict each other: one card is both active and retracted, or \
             retracted both by itself and through another. The manifest is then invalid as a whole.",

@@ -97,7 +97,7 @@ codes! {
         failing: "truncate -s -9 out/lint_journal.jsonl",
         corrected: "git restore out/lint_journal.jsonl",
     }
-    LCK_001 = "CACG-LCK-001", Info, Finding, Reserved("not emitted yet: only the retired Python tool of the contract reported it") => {
+    LCK_001 = "CACG-LCK-001", Info, Finding, Reserved("only the retired Python tool of the contract went on without a lock; here that is JNL-001 or HIST-001") => {
         title: "no file locking",
         explanation: "The system has no file locks, so two runs that write one journal at the same time could mix \
             their lines. Run one at a time on such a file system.",
