@@ -4,7 +4,7 @@
 //! rules. No state is kept of such a run: its sources are nobody's files, and the next run of the
 //! project would have to forget them again. Verdicts are kept, under everything that they depend
 //! on: the bytes of the card and of the manifest, the matrix, the policy. A run that finds all of
-//! its verdicts does not read the manifest.
+//! its verdicts does not parse the manifest, and does not even read it if its stamp is known.
 //!
 //! A quote that runs over the edge of such a chunk does not verify. The manifest holds texts,
 //! pages and ordinals, but neither offsets nor the chunker: what stands between two chunks is
@@ -14,6 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use kbc_queries::chunk::{CacgParams, Chunker};
 use kbc_queries::derive::given_source;
@@ -23,7 +24,7 @@ use kbc_queries::parse::document::{ExtractOptions, Format};
 use kbc_queries::parse::manifest::{self, ChunkRecord};
 use kbc_queries::parse::problem::Problem;
 use kbc_queries::parse::skill::FILE_NAME;
-use kbc_queries::system::Fingerprint;
+use kbc_queries::system::{Fingerprint, ReadFailure};
 
 use crate::cache::entries::{CardEntry, FileRecord};
 use crate::cache::{Trace, decode, encode};
@@ -55,7 +56,7 @@ impl Session {
         };
         if self.cache.is_some()
             && self.context.diagnostics.is_empty()
-            && let Ok(manifest) = fingerprint_file(&path)
+            && let Ok(manifest) = self.fingerprint_given(&path)
             && let Some(entries) = self.known_verdicts(self.given_key(manifest))
         {
             self.stats.trace_hits += entries.len() as u64;
@@ -67,6 +68,30 @@ impl Session {
             return;
         }
         self.read_given();
+    }
+
+    /// The fingerprint of the manifest's bytes: of today's, or those it had under the same stamp.
+    fn fingerprint_given(&mut self, path: &Path) -> Result<Fingerprint, ReadFailure> {
+        // Before the file is looked at: what is written later has to have another stamp.
+        let looked_at = SystemTime::now();
+        let key = std::fs::metadata(path)
+            .ok()
+            .filter(std::fs::Metadata::is_file)
+            .map(|metadata| Stamp::of(&metadata))
+            .filter(|stamp| !stamp.is_racy(looked_at))
+            .map(|stamp| stamp_key(path, &stamp));
+        let cache = self.cache.as_ref();
+        let known = key.and_then(|key| decode(&cache?.trace(key)?));
+        if let Some(bytes) = known {
+            return Ok(Fingerprint(bytes));
+        }
+        let fingerprint = fingerprint_file(path)?;
+        if let Some(key) = key
+            && let Some(bytes) = encode(&fingerprint.0)
+        {
+            self.traces.push((key, Trace::Bytes(bytes)));
+        }
+        Ok(fingerprint)
     }
 
     /// Takes the manifest in, if there is one and that was not needed until now.
@@ -189,6 +214,20 @@ impl Session {
         context.recorded.clear();
         read
     }
+}
+
+/// Under what the fingerprint of a manifest with this stamp is kept.
+fn stamp_key(path: &Path, stamp: &Stamp) -> Fingerprint {
+    Fingerprint::combine(
+        "kbc given stamp",
+        [
+            path.as_os_str().as_encoded_bytes(),
+            &stamp.size.to_le_bytes(),
+            &stamp.modified.to_le_bytes(),
+            &stamp.changed.to_le_bytes(),
+            &stamp.inode.to_le_bytes(),
+        ],
+    )
 }
 
 /// Whether there is no project around the cards: then they are exactly those that were named.
