@@ -121,7 +121,10 @@ pub fn write(place: &Place, look: Option<Fingerprint>, memory: &Memory) {
     // Whatever has that name, a link or a pipe too, is not written through.
     let _ = fs::remove_file(&temporary);
     let written = File::create_new(&temporary).and_then(|mut file| file.write_all(&all));
-    if written.and_then(|()| fs::rename(&temporary, &path)).is_err() {
+    if written
+        .and_then(|()| fs::rename(&temporary, &path))
+        .is_err()
+    {
         let _ = fs::remove_file(&temporary);
     }
 }

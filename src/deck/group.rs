@@ -148,7 +148,9 @@ impl<'p> Group<'p> {
         let scratch = staging.scratch("scratch.sqlite");
         let built = sidecar::build(&scratch, hash, &summaries.summaries)
             .map_err(|error| error.to_string())
-            .and_then(|()| door::read(&scratch, publish::LIMIT).map_err(|failure| failure.to_string()));
+            .and_then(|()| {
+                door::read(&scratch, publish::LIMIT).map_err(|failure| failure.to_string())
+            });
         let _ = fs::remove_file(&scratch);
         match built {
             Ok(bytes) => self.put(SIDECAR, &bytes).map(|_| None),

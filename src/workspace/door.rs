@@ -166,6 +166,11 @@ fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
 }
 
+#[cfg(not(unix))]
+fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
 /// The same for what is not to be followed if it is a link.
 #[cfg(unix)]
 fn unfollowed(options: &mut OpenOptions) -> &mut OpenOptions {
@@ -175,11 +180,6 @@ fn unfollowed(options: &mut OpenOptions) -> &mut OpenOptions {
 
 #[cfg(not(unix))]
 fn unfollowed(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
-}
-
-#[cfg(not(unix))]
-fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
@@ -222,10 +222,7 @@ mod tests {
         assert!(appendable(&at("record")).is_ok());
         assert!(sync_folder(folder.path()).is_ok());
         assert!(sync_folder(&at("a")).is_err());
-        assert_eq!(
-            as_error(ReadFailure::Absent).kind(),
-            ErrorKind::NotFound
-        );
+        assert_eq!(as_error(ReadFailure::Absent).kind(), ErrorKind::NotFound);
     }
 
     #[cfg(unix)]
