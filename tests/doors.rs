@@ -15,8 +15,12 @@ use std::time::{Duration, Instant};
 
 #[path = "support/base.rs"]
 mod base;
+#[path = "support/deck.rs"]
+#[allow(dead_code, reason = "a part of it is enough")]
+mod deck;
 
 use base::Base;
+use deck::{Deck, MATRIX};
 use support::{Run, kb};
 
 /// Longest that a command may take on a project of one card; a pipe would make it wait for ever.
@@ -112,6 +116,92 @@ fn no_command_waits_at_a_file_that_is_none() {
             put(kind, &at);
             for arguments in COMMANDS {
                 let output = patient(base.root(), arguments, Stdio::piped());
+                assert!(
+                    output.status.code().is_some_and(|code| code <= 2),
+                    "{kind} {place}, kb {arguments:?}: {}",
+                    said(&output)
+                );
+                assert!(!said(&output).contains("panicked"), "{}", said(&output));
+            }
+        }
+    }
+}
+
+/// A deck with everything that its verbs read: indexed, with a retraction and a journal.
+fn indexed() -> Deck {
+    let deck = Deck::of_four();
+    deck.write("source.md", "# Tides\n\nThe tide turns every six hours.\n");
+    deck.index();
+    deck.kb(&["retract", "b"], 0);
+    deck.kb(&["verify", "cards/a.md", "--source-matrix", MATRIX], 0);
+    deck
+}
+
+#[test]
+fn no_verb_of_the_deck_waits_at_a_file_that_is_none() {
+    const PLACES: [&str; 21] = [
+        "cards/a.md",
+        "cards/a.history.jsonl",
+        "cards/a.history.jsonl.lock",
+        "cards/.a.md.kb-new",
+        "out/cards_manifest.json",
+        "out/chunks_manifest.json",
+        "out/sources_manifest.json",
+        "out/summaries.json",
+        "out/summaries.sqlite",
+        "out/summaries.sqlite.tmp",
+        "out/INDEX.md",
+        "out/index_manifest.json",
+        "out/retractions.jsonl",
+        "out/lint_journal.jsonl",
+        "out/lint_journal.jsonl.head",
+        "out/lint_journal.jsonl.head.tmp",
+        "out/lint_journal.jsonl.lock",
+        "out/.kb-lock",
+        "out/.kb_index_cache",
+        "out/.kb_index_cache.new",
+        "out/.kb-publish/intent.json",
+    ];
+    let with_matrix: [&[&str]; 8] = [
+        &["search", "lanterns"],
+        &["search", "lanterns", "--summaries", "out/summaries.json"],
+        &["show", "a"],
+        &["show", "b", "--allow-retracted"],
+        &["lint", "cards/a.md"],
+        &["lint", "--all-readings"],
+        &["verify", "cards/a.md"],
+        &["verify", "--all"],
+    ];
+    let without: [&[&str]; 11] = [
+        &["journal", "verify"],
+        &["journal", "head"],
+        &["journal", "rotate"],
+        &["history", "cards/a.md"],
+        &["history", "cards/a.md", "--validate"],
+        &["ingest", "source.md"],
+        &["index"],
+        &["retract", "cards/a.md"],
+        &["retract", "d"],
+        &["retract-source", "sample", "--cards-dir", "cards"],
+        &["unretract", "b", "--reason", "mistake"],
+    ];
+    let commands: Vec<Vec<&str>> = with_matrix
+        .iter()
+        .map(|arguments| [arguments, &["--source-matrix", MATRIX][..]].concat())
+        .chain(without.iter().map(|arguments| arguments.to_vec()))
+        .collect();
+    for place in PLACES {
+        for kind in ["pipe", "device"] {
+            let deck = indexed();
+            let at = deck.path(place);
+            fs::create_dir_all(at.parent().unwrap()).unwrap();
+            for arguments in &commands {
+                // A verb may have put a file of its own there.
+                if !fs::symlink_metadata(&at).is_ok_and(|found| !found.is_file()) {
+                    fs::create_dir_all(at.parent().unwrap()).unwrap();
+                    put(kind, &at);
+                }
+                let output = patient(deck.root(), arguments, Stdio::piped());
                 assert!(
                     output.status.code().is_some_and(|code| code <= 2),
                     "{kind} {place}, kb {arguments:?}: {}",

@@ -369,6 +369,69 @@ fn a_retracted_card_fails_unless_that_is_allowed() {
 }
 
 #[test]
+fn a_lost_cards_manifest_is_said_where_histories_know_of_retractions() {
+    let round = Round::new();
+    fs::remove_file(round.path().join(FAKE)).unwrap();
+    kb(round.path(), &["index"]);
+    let manifest = round.path().join("out/cards_manifest.json");
+    let bytes = fs::read(&manifest).unwrap();
+    fs::remove_file(&manifest).unwrap();
+    // The histories say nothing, so nothing was lost.
+    assert_eq!(said(&round.verify(&[GOOD])), (0, "", ""));
+    write(&manifest, bytes);
+    let run = kb(round.path(), &["retract", GOOD]);
+    assert_eq!(run.status, 0, "{run:?}");
+    // The manifest is there: it decides, and histories are not asked.
+    let found = round.verify(&[GOOD]);
+    assert!(!found.stderr.contains("MAN-001"), "{found:?}");
+    fs::remove_file(&manifest).unwrap();
+    let matrix = ["--source-matrix", "out/source_matrix.json"];
+    let lint = |more: &[&str]| kb(round.path(), &[&["lint"], more, &matrix[..]].concat());
+    let section = format!("- {GOOD}");
+    // A sound card in the same folder was perhaps withdrawn with the other one.
+    let other = round.path().join("cards/reading_01/other.md");
+    let text = fs::read_to_string(round.path().join(GOOD)).unwrap();
+    let other_text: String = text
+        .lines()
+        .filter(|line| !line.starts_with("card_hash"))
+        .map(|line| match line.starts_with("id: ") {
+            true => "id: \"other\"\n".to_owned(),
+            false => format!("{line}\n"),
+        })
+        .collect();
+    write(&other, other_text);
+    for found in [
+        round.verify(&[GOOD]),
+        round.verify(&["cards/reading_01/other.md"]),
+        round.verify(&["--all"]),
+        round.verify(&["--all", "--format", "json"]),
+        round.section(&section),
+        lint(&[GOOD]),
+        lint(&["--all-readings"]),
+    ] {
+        assert_eq!(found.status, 1, "{found:?}");
+        let line = found.stderr.lines().next().unwrap();
+        assert!(
+            line.starts_with("CACG-MAN-001: out/cards_manifest.json: ") && line.contains(GOOD),
+            "{found:?}"
+        );
+        assert!(!found.stdout.contains("VERIFIED"), "{found:?}");
+    }
+    // The histories of another folder are not those of this card.
+    write(
+        &round.path().join("cards/reading_02/other.md"),
+        fs::read(&other).unwrap(),
+    );
+    let found = round.verify(&["cards/reading_02/other.md"]);
+    assert!(!found.stderr.contains("MAN-001"), "{found:?}");
+    fs::remove_dir_all(round.path().join("cards/reading_02")).unwrap();
+    let run = kb(round.path(), &["index", "--restore-retractions"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    let found = round.verify(&[GOOD]);
+    assert!(!found.stderr.contains("MAN-001"), "{found:?}");
+}
+
+#[test]
 fn a_manifest_or_matrix_that_cannot_be_used_fails_every_card() {
     let round = Round::new();
     write(&round.path().join("out/chunks_manifest.json"), "{");

@@ -1,7 +1,5 @@
 //! `kb history`: the versions of a card.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -20,6 +18,7 @@ use crate::record::Trouble;
 use crate::record::history::{History, card_path};
 use crate::record::paths::recorded;
 use crate::render::visible;
+use crate::workspace::door;
 
 use super::{CommandResult, Outcome, World, counted};
 
@@ -224,14 +223,6 @@ fn verdict(card: &Path, last: Option<&Chained<HistoryEvent>>, as_json: bool) -> 
 }
 
 fn hash_of(card: &Path) -> Option<Digest> {
-    let mut text = String::new();
-    if !card.is_file() {
-        return None;
-    }
-    File::open(card)
-        .ok()?
-        .take(CARD_LIMIT)
-        .read_to_string(&mut text)
-        .ok()?;
+    let text = String::from_utf8(door::read(card, CARD_LIMIT).ok()?).ok()?;
     card::parse(&text).card_hash(&text)
 }

@@ -16,6 +16,7 @@ use crate::deck::sidecar::Sidecar;
 use crate::deck::{Place, Refusal, state};
 use crate::publish;
 use crate::render::visible;
+use crate::workspace::door;
 
 use super::index::refuse;
 use super::{CommandResult, Failure, Outcome, World};
@@ -104,12 +105,9 @@ fn find(world: &World, place: &Place, arguments: &Arguments) -> Result<String, R
     }
     let matrix = place.matrix(arguments.source_matrix.as_deref())?;
     let manifest = place.cards()?;
-    let bytes = std::fs::read(&path).map_err(|error| {
-        Refusal::io(
-            registry::CLI_001,
-            &format!("{shown} cannot be read"),
-            &error,
-        )
+    let bytes = door::read(&path, publish::LIMIT).map_err(|failure| {
+        let message = format!("{shown} cannot be read: {failure}");
+        Refusal::new(registry::CLI_001, message)
     })?;
     let summaries =
         read_summaries(&bytes).map_err(|problem| Refusal::of_manifest(&shown, &problem))?;

@@ -11,6 +11,7 @@ use crate::deck::place::CARDS;
 use crate::deck::show::{Request, check_path, show};
 use crate::deck::{Place, Refusal};
 use crate::publish;
+use crate::workspace::door;
 
 use super::index::refuse;
 use super::search::require_matrix;
@@ -64,9 +65,10 @@ fn run_in(world: &World, place: &Place, arguments: &Arguments) -> Result<(), Ref
         Some(given) => (world.current.join(given), given.display().to_string()),
         None => (publish::current(&place.out, CARDS), place.shown(CARDS)),
     };
-    let bytes = std::fs::read(&path).map_err(|error| {
-        let doing = format!("the cards manifest {shown} cannot be read (`kb index` makes it)");
-        Refusal::io(registry::MAN_001, &doing, &error)
+    let bytes = door::read(&path, publish::LIMIT).map_err(|failure| {
+        let message =
+            format!("the cards manifest {shown} cannot be read (`kb index` makes it): {failure}");
+        Refusal::new(registry::MAN_001, message)
     })?;
     let manifest = read_cards(&bytes).map_err(|problem| Refusal::of_manifest(&shown, &problem))?;
     let matrix = place.matrix(arguments.source_matrix.as_deref())?;

@@ -4,7 +4,8 @@
 //! spares `index` work; `verify`, `search` and `show` never read it, and deleting it costs nothing
 //! but time.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,6 +15,8 @@ use kbc_queries::deck::plan::DeckCard;
 use kbc_queries::system::Fingerprint;
 
 use crate::cache::{decode, directory, encode, prepare_directory};
+use crate::publish;
+use crate::workspace::door;
 use crate::workspace::stamp::Stamp;
 
 use super::Place;
@@ -66,7 +69,7 @@ const LENGTH: usize = 32;
 impl Stored {
     /// Reads it. `None`: there is none, or it is damaged.
     pub fn read(place: &Place) -> Option<Self> {
-        let mut bytes = fs::read(file(place)).ok()?;
+        let mut bytes = door::read(&file(place), publish::LIMIT).ok()?;
         let memory = bytes.split_off_checked(2 * LENGTH)?;
         let (look, sum) = bytes.split_at_checked(LENGTH)?;
         let stored = Stored {
@@ -109,13 +112,19 @@ pub fn write(place: &Place, look: Option<Fingerprint>, memory: &Memory) {
         return;
     }
     let path = file(place);
-    if fs::read(&path).is_ok_and(|before| before == all) {
+    if door::read(&path, publish::LIMIT).is_ok_and(|before| before == all) {
         return;
     }
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".new");
     let temporary = PathBuf::from(temporary);
-    if fs::write(&temporary, all).is_ok() && fs::rename(&temporary, &path).is_err() {
+    // Whatever has that name, a link or a pipe too, is not written through.
+    let _ = fs::remove_file(&temporary);
+    let written = File::create_new(&temporary).and_then(|mut file| file.write_all(&all));
+    if written
+        .and_then(|()| fs::rename(&temporary, &path))
+        .is_err()
+    {
         let _ = fs::remove_file(&temporary);
     }
 }

@@ -21,6 +21,7 @@ use kbc_queries::system::Fingerprint;
 
 use crate::record::history::{History, history_path};
 use crate::record::paths::recorded;
+use crate::workspace::door;
 use crate::workspace::stamp::Stamp;
 
 use super::cache::{Memory, Seen};
@@ -236,16 +237,7 @@ pub fn read_text(at: &Path, shown: &str) -> Result<String, Refusal> {
         file: Some(shown.to_owned()),
         message: format!("the card cannot be read: {reason}"),
     };
-    let metadata = fs::metadata(at)
-        .map_err(|error| refuse(crate::workspace::disk::failure(&error).to_string()))?;
-    if !metadata.is_file() {
-        return Err(refuse("it is not a regular file".to_owned()));
-    }
-    if metadata.len() > CARD_LIMIT {
-        return Err(refuse(format!("it has more than {CARD_LIMIT} bytes")));
-    }
-    let bytes = fs::read(at)
-        .map_err(|error| refuse(crate::workspace::disk::failure(&error).to_string()))?;
+    let bytes = door::read(at, CARD_LIMIT).map_err(|failure| refuse(failure.to_string()))?;
     String::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".to_owned()))
 }
 

@@ -13,6 +13,7 @@ use kbc_queries::parse::manifest::Summaries;
 
 use crate::publish::{self, Staging};
 use crate::record::paths::beside;
+use crate::workspace::door;
 
 use super::place::{CHUNKS, SIDECAR, SUMMARIES};
 use super::{Place, Refusal, Watch, sidecar};
@@ -87,7 +88,8 @@ impl<'p> Group<'p> {
 
     /// Adds a file. One whose bytes are in place already is left alone. Returns whether it differs.
     pub fn put(&mut self, name: &str, bytes: &[u8]) -> Result<bool, Refusal> {
-        if fs::read(self.place.out.join(name)).is_ok_and(|before| before == bytes) {
+        let before = door::read(&self.place.out.join(name), bytes.len() as u64);
+        if before.is_ok_and(|before| before == bytes) {
             return Ok(false);
         }
         let hash = self.staging()?.put(name, bytes)?;
@@ -146,7 +148,9 @@ impl<'p> Group<'p> {
         let scratch = staging.scratch("scratch.sqlite");
         let built = sidecar::build(&scratch, hash, &summaries.summaries)
             .map_err(|error| error.to_string())
-            .and_then(|()| fs::read(&scratch).map_err(|error| error.to_string()));
+            .and_then(|()| {
+                door::read(&scratch, publish::LIMIT).map_err(|failure| failure.to_string())
+            });
         let _ = fs::remove_file(&scratch);
         match built {
             Ok(bytes) => self.put(SIDECAR, &bytes).map(|_| None),
@@ -170,7 +174,8 @@ impl<'p> Group<'p> {
         if self.hashes.is_empty() {
             return Ok(());
         }
-        let bytes = fs::read(self.place.out.join(publish::LAST)).unwrap_or_default();
+        let last = self.place.out.join(publish::LAST);
+        let bytes = door::read(&last, publish::LIMIT).unwrap_or_default();
         let Ok(mut manifest) = serde_json::from_slice::<IndexManifest>(&bytes) else {
             return Ok(());
         };

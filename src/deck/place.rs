@@ -11,9 +11,10 @@ use kbc_queries::diagnostic::registry;
 use kbc_queries::input::Profile;
 use kbc_queries::parse::manifest::{self, CardsManifest};
 use kbc_queries::parse::matrix::{self, Matrix};
+use kbc_queries::system::ReadFailure;
 
 use crate::publish::{self, Lock};
-use crate::workspace::{MATRIX_LIMIT, Project, plain};
+use crate::workspace::{MATRIX_LIMIT, Project, door, plain};
 
 use super::Refusal;
 
@@ -156,13 +157,12 @@ impl Place {
     /// The bytes of a published file. `None`: it is not there.
     pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
         let path = publish::current(&self.out, name);
-        match std::fs::read(&path) {
+        match door::read(&path, publish::LIMIT) {
             Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Refusal::io(
+            Err(ReadFailure::Absent) => Ok(None),
+            Err(failure) => Err(Refusal::new(
                 registry::MAN_001,
-                &format!("{} cannot be read", self.shown(name)),
-                &error,
+                format!("{} cannot be read: {failure}", self.shown(name)),
             )),
         }
     }
@@ -190,14 +190,11 @@ impl Place {
             }
         };
         let next = "name a matrix that lists, per reading, the sources it may cite";
-        let size = std::fs::metadata(&path).map(|metadata| metadata.len());
-        let bytes = match size {
-            Ok(size) if size > MATRIX_LIMIT => Err(io::Error::other("it is too large")),
-            Ok(_) => std::fs::read(&path),
-            Err(error) => Err(error),
+        let bytes = match given {
+            Some(_) => door::read_named(&path, MATRIX_LIMIT),
+            None => door::read(&path, MATRIX_LIMIT),
         };
-        let bytes = bytes.map_err(|error| {
-            let reason = crate::workspace::disk::failure(&error);
+        let bytes = bytes.map_err(|reason| {
             Refusal::new(
                 registry::AUTH_000,
                 format!("the source matrix {shown} cannot be read: {reason}; {next}"),

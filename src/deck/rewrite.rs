@@ -4,9 +4,12 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use kbc_queries::CARD_LIMIT;
 use kbc_queries::derive::derive_card;
 use kbc_queries::diagnostic::registry;
 use kbc_queries::parse::card::card_hash_edit;
+
+use crate::workspace::door;
 
 use super::Refusal;
 
@@ -69,8 +72,9 @@ pub fn replace(at: &Path, before: &str, after: &str) -> io::Result<()> {
     let temporary = folder.join(format!(".{stem}{NEW}"));
     let result = write(&temporary, after, permissions).and_then(|()| {
         // As late as possible: what is written between this and the renaming would be lost.
-        if fs::read(at)? != before.as_bytes() {
-            return Err(changed());
+        match door::read(at, CARD_LIMIT).map_err(door::as_error)? {
+            now if now == before.as_bytes() => {}
+            _ => return Err(changed()),
         }
         fs::rename(&temporary, at)
     });

@@ -91,6 +91,10 @@ pub fn build(path: &Path, summaries: Digest, entries: &[Summary]) -> rusqlite::R
 }
 
 fn open(path: &Path) -> rusqlite::Result<Connection> {
+    // SQLite waits at a pipe as anybody does.
+    if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
+        return Err(rusqlite::Error::InvalidPath(path.to_path_buf()));
+    }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     // It may be somebody else's file: nothing in its schema is to be run.

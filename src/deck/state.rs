@@ -1,7 +1,7 @@
 //! What people decided, as it stands in `out/` and in the histories of cards.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use kbc_queries::parse::manifest;
 use crate::publish;
 use crate::record::history::{History, card_path};
 use crate::record::paths::recorded;
+use crate::workspace::door;
 use crate::workspace::stamp::Stamp;
 
 use super::place::{CARDS, CHUNKS};
@@ -48,7 +49,7 @@ pub fn decisions(
         return Ok(Some((stamp, decisions.clone())));
     }
     // The manifest may be larger than memory should be asked for.
-    let file = File::open(publish::current(&place.out, CHUNKS));
+    let file = door::open(&publish::current(&place.out, CHUNKS), door::STREAM_LIMIT);
     let scanned = file
         .ok()
         .and_then(|file| manifest::scan_retractions(BufReader::with_capacity(1 << 20, file)));

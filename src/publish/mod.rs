@@ -233,7 +233,7 @@ impl Staging {
         }
         doing(
             || format!("cannot clear {}/{STAGING}", self.shown),
-            fs::remove_dir_all(&self.folder).and_then(|()| sync_directory(&self.out)),
+            fs::remove_dir_all(&self.folder).and_then(|()| door::sync_folder(&self.out)),
         )
     }
 }
@@ -244,7 +244,7 @@ fn write_intent(folder: &Path, intent: &Intent) -> io::Result<()> {
     file.write_all(&serde_json::to_vec(intent)?)?;
     file.sync_all()?;
     fs::rename(&temporary, folder.join(INTENT))?;
-    sync_directory(folder)
+    door::sync_folder(folder)
 }
 
 /// Moves the files that are still staged; the last one last.
@@ -258,18 +258,7 @@ fn apply(out: &Path, intent: &Intent) -> io::Result<()> {
             fs::rename(&staged, out.join(name))?;
         }
     }
-    sync_directory(out)
-}
-
-#[cfg(unix)]
-#[expect(clippy::disallowed_methods, reason = "a folder is no file")]
-fn sync_directory(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_directory(_path: &Path) -> io::Result<()> {
-    Ok(())
+    door::sync_folder(out)
 }
 
 /// SHA-256 of a file's bytes.
@@ -338,7 +327,7 @@ pub fn recover(out: &Path) -> io::Result<bool> {
         }
     };
     fs::remove_dir_all(&folder)?;
-    sync_directory(out)?;
+    door::sync_folder(out)?;
     Ok(finished)
 }
 

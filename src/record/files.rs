@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use crate::workspace::door;
+
 use super::error::{Context, RecordError, Trouble};
 use super::paths::beside;
 
@@ -22,12 +24,7 @@ impl Lock {
     pub(super) fn exclusive(path: &Path, context: &Context) -> Result<Self, RecordError> {
         let path = lock_path(path);
         regular(&path, context)?;
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path)
-            .and_then(|file| file.lock().map(|()| file));
+        let file = door::lockable(&path).and_then(|file| file.lock().map(|()| file));
         Ok(Lock {
             _file: context.doing("lock", file)?,
         })
@@ -37,8 +34,10 @@ impl Lock {
     /// opened, there is nothing to wait for.
     pub(super) fn shared(path: &Path) -> Option<Self> {
         let path = lock_path(path);
-        let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
-        let file = File::open(path).ok().filter(|_| is_file)?;
+        if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
+            return None;
+        }
+        let file = door::open(&path, door::STREAM_LIMIT).ok()?;
         file.lock_shared().ok()?;
         Some(Lock { _file: file })
     }
@@ -72,7 +71,8 @@ pub(super) fn open(path: &Path, context: &Context) -> Result<Option<File>, Recor
     if !regular(path, context)? {
         return Ok(None);
     }
-    context.doing("read", File::open(path)).map(Some)
+    let file = door::open(path, door::STREAM_LIMIT).map_err(door::as_error);
+    context.doing("read", file).map(Some)
 }
 
 /// The bytes of a head file, where there is one.
@@ -114,12 +114,6 @@ pub(super) fn sync_folder(path: &Path, context: &Context) -> Result<(), RecordEr
     let folder = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
-    #[cfg(unix)]
-    context.doing(
-        "make durable",
-        File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()),
-    )?;
-    #[cfg(not(unix))]
-    let _ = (folder, context);
-    Ok(())
+    let folder = folder.unwrap_or(Path::new("."));
+    context.doing("make durable", door::sync_folder(folder))
 }

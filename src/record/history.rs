@@ -15,6 +15,8 @@ use kbc_queries::record::chain::{BadLine, Chained, Fault, Link, read_line};
 use kbc_queries::record::head::Head;
 use kbc_queries::record::history::{Change, HistoryEvent};
 
+use crate::workspace::door;
+
 use super::clock::Clock;
 use super::error::{Context, RecordError, Trouble};
 use super::files::{self, Lock};
@@ -197,7 +199,7 @@ impl History {
         if !files::regular(&self.path, &self.context)? {
             return Err(not_ours());
         }
-        let file = File::options().read(true).write(true).open(&self.path);
+        let file = door::appendable(&self.path);
         let mut file = self.context.doing("open", file)?;
         let length = self.context.doing("read", file.metadata())?.len();
         if length != written.offset + written.bytes.len() as u64 {

@@ -1,12 +1,13 @@
 //! What journals and histories share: reading a stretch of a chain, and one write at its end.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use kbc_queries::commit::strict;
 use kbc_queries::record::chain::{BadLine, Chained, Event, Fault, Link, Verifier};
 use kbc_queries::record::chain::{follows, read_line, seal};
+
+use crate::workspace::door;
 
 use super::error::{Context, RecordError, Trouble};
 use super::lines::{self, Ending};
@@ -193,7 +194,7 @@ pub(super) fn append<E: Event>(
         last = Some(link);
     }
     let write = || -> io::Result<()> {
-        let mut file = File::options().create(true).append(true).open(path)?;
+        let mut file = door::appendable(path)?;
         // Somebody who takes no lock may have written: what is not known is not cut off.
         if file.metadata()?.len() != end.looked {
             return Err(io::Error::other("it changed meanwhile, without its lock"));

@@ -172,7 +172,8 @@ impl Session {
             let problem = problem.help(format!("nothing was checked; {help}"));
             place_problems(&shown, text, &[problem])
         };
-        let taken = match door::read_named(path, publish::LIMIT) {
+        // It may be the usual one, which nobody named: no waiting at a pipe.
+        let taken = match door::read(path, publish::LIMIT) {
             Err(reason) => {
                 let message = format!("the chunks manifest cannot be read: {reason}");
                 let diagnostic = Diagnostic::new(registry::MAN_001, message)

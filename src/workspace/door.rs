@@ -97,6 +97,51 @@ pub fn lockable(path: &Path) -> io::Result<File> {
     }
 }
 
+/// Opens a record of ours to read it and to append to it, making it if it is not there.
+///
+/// # Errors
+/// It is a link or no regular file, or the system refuses.
+pub fn appendable(path: &Path) -> io::Result<File> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => return Err(not_a_file()),
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = OpenOptions::new();
+    options.create(true).read(true).append(true);
+    let file = unfollowed(&mut options).open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(not_a_file())
+    }
+}
+
+/// Makes the names in a folder durable, where the system can.
+///
+/// # Errors
+/// It is no folder, or the system refuses.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(libc::O_DIRECTORY);
+        options.open(path)?.sync_all()?;
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+/// What a reading says, for whoever speaks of errors of the system.
+pub fn as_error(failure: ReadFailure) -> io::Error {
+    match failure {
+        ReadFailure::Absent => ErrorKind::NotFound.into(),
+        failure => io::Error::other(failure.to_string()),
+    }
+}
+
 fn not_a_file() -> io::Error {
     io::Error::other(ReadFailure::NotAFile.to_string())
 }
@@ -123,6 +168,18 @@ fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 
 #[cfg(not(unix))]
 fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+/// The same for what is not to be followed if it is a link.
+#[cfg(unix)]
+fn unfollowed(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW)
+}
+
+#[cfg(not(unix))]
+fn unfollowed(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
@@ -161,6 +218,11 @@ mod tests {
         assert_eq!(open_named(folder.path()).err(), Some(ReadFailure::NotAFile));
         assert!(lockable(folder.path()).is_err());
         assert!(lockable(&at("lock")).is_ok());
+        assert!(appendable(folder.path()).is_err());
+        assert!(appendable(&at("record")).is_ok());
+        assert!(sync_folder(folder.path()).is_ok());
+        assert!(sync_folder(&at("a")).is_err());
+        assert_eq!(as_error(ReadFailure::Absent).kind(), ErrorKind::NotFound);
     }
 
     #[cfg(unix)]
@@ -176,6 +238,12 @@ mod tests {
             assert_eq!(read(path, 10), Err(ReadFailure::NotAFile), "{path:?}");
         }
         assert!(lockable(&pipe).is_err());
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(folder.path().join("file"), &link).unwrap();
+        for path in [&pipe, &socket, &link] {
+            assert!(appendable(path).is_err(), "{path:?}");
+        }
+        assert!(!folder.path().join("file").exists());
         // As if the pipe had come after the look: opening it does not wait either.
         assert!(reading().open(&pipe).is_ok());
         // What a person names is read, but not for ever.
