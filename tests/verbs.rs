@@ -486,6 +486,36 @@ fn a_batch_knows_the_edges_between_its_cards() {
     assert!(found.stdout.contains("DEP-003"), "{}", found.stdout);
 }
 
+#[test]
+fn a_manifest_altered_behind_its_stamp_is_not_taken_for_the_one_that_was_verified() {
+    let round = Round::new();
+    let cache = tempfile::tempdir().unwrap();
+    let verify = || {
+        let arguments = ["verify", GOOD, "--source-matrix", "out/source_matrix.json"];
+        let cache = cache.path().to_str().unwrap();
+        support::kb_with(round.path(), &arguments, &[("XDG_CACHE_HOME", cache)]).status
+    };
+    let path = round.path().join("out/chunks_manifest.json");
+    let whole = fs::read_to_string(&path).unwrap();
+    let altered = whole.replace("Content-addressable", "Malcontent-adressed");
+    assert_eq!(whole.len(), altered.len());
+    assert_ne!(whole, altered);
+    // Old enough to be believed: the second run keeps the stamp, the third one uses it.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    assert_eq!([verify(), verify(), verify()], [0, 0, 0]);
+    assert!(cache.path().read_dir().unwrap().next().is_some());
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    for (text, status) in [(&altered, 1), (&whole, 0), (&altered, 1)] {
+        write(&path, text);
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(modified).unwrap();
+        drop(file);
+        assert_eq!([verify(), verify()], [status, status]);
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        assert_eq!([verify(), verify()], [status, status]);
+    }
+}
+
 /// Runs a verb under the frozen clock and gives the journal it leaves.
 fn journal_of(arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();

@@ -9,8 +9,8 @@ use sha2::{Digest as _, Sha256};
 
 use kbc_queries::CARD_LIMIT;
 use kbc_queries::chunk::parse_chunk_id;
-use kbc_queries::derive::derive_card;
 use kbc_queries::input::FileStatus;
+use kbc_queries::parse::card;
 use kbc_queries::system::{Fingerprint, ReadFailure, System};
 
 use crate::cache::entries::FileRecord;
@@ -27,6 +27,12 @@ impl Session {
             let cards = self.stale_paths(|path| only.contains(path), |_| false);
             self.hash_paths(&[], &cards, limit, looked_at);
             if self.has_given_chunks() {
+                return;
+            }
+            // Which sources the cards need is told by reading the cards. Where nothing changed
+            // there is nothing to choose from.
+            let (stale, _) = self.stale_both(|_| false, |_| true);
+            if stale.is_empty() {
                 return;
             }
             self.assign_ids();
@@ -116,7 +122,7 @@ impl Session {
             let Some(text) = self.card_text(path) else {
                 continue;
             };
-            let parsed = derive_card(&text).parsed;
+            let parsed = card::parse(&text);
             for citation in &parsed.citations {
                 let source = citation.source_id.as_ref().map(|id| &*id.value);
                 let other = citation
