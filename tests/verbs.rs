@@ -385,6 +385,17 @@ fn a_lost_cards_manifest_is_said_where_histories_know_of_retractions() {
     let found = round.verify(&[GOOD]);
     assert!(!found.stderr.contains("MAN-001"), "{found:?}");
     fs::remove_file(&manifest).unwrap();
+    // The record of retractions says it of any card; without it, the histories do.
+    let found = round.verify(&[FAKE]);
+    assert!(!found.stdout.contains("VERIFIED"), "{found:?}");
+    let found = round.section(&format!("- {GOOD}"));
+    assert!(
+        found
+            .stderr
+            .starts_with("CACG-MAN-001: out/cards_manifest.json: "),
+        "{found:?}"
+    );
+    fs::remove_file(round.path().join("out/retractions.jsonl")).unwrap();
     let matrix = ["--source-matrix", "out/source_matrix.json"];
     let lint = |more: &[&str]| kb(round.path(), &[&["lint"], more, &matrix[..]].concat());
     let section = format!("- {GOOD}");
@@ -646,4 +657,52 @@ fn an_opinion_excuses_only_under_the_policy_that_lets_it_and_verifies_nothing() 
         "{}",
         broken.stderr
     );
+}
+
+#[test]
+fn lint_sees_a_stored_hash_that_is_not_the_cards() {
+    let round = Round::new();
+    let manifest = round.path().join("out/chunks_manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let stored = "1694a2598d8402ee06f8c0be6a1defd8a3f85b2d7f896c25fa67b8c671a37895";
+    assert!(text.contains(stored));
+    write(&manifest, text.replace(stored, &"1".repeat(64)));
+    let matrix = ["--source-matrix", "out/source_matrix.json"];
+    for verb in ["lint", "verify"] {
+        let found = kb(round.path(), &[&[verb, GOOD], &matrix[..]].concat());
+        assert_eq!(
+            said(&found),
+            (
+                1,
+                "",
+                &*format!(
+                    "{GOOD}: CACG-HASH-001 citations[0]: chunk_hash does not match manifest for sample:p001:0000\n"
+                )
+            ),
+            "{verb}"
+        );
+    }
+}
+
+#[test]
+fn a_lost_list_gives_nothing_back() {
+    let round = Round::new();
+    kb(round.path(), &["index"]);
+    let run = kb(round.path(), &["retract-chunk", "sample:p001:0000"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    // The manifest of before, as somebody might restore it.
+    let from = root().join(format!("{CORPUS}/out_python/chunks_manifest.json"));
+    write(
+        &round.path().join("out/chunks_manifest.json"),
+        fs::read(from).unwrap(),
+    );
+    let found = round.verify(&[GOOD]);
+    assert_eq!(found.status, 1, "{found:?}");
+    assert!(found.stderr.contains("CACG-RETR-003"), "{found:?}");
+    let record = round.path().join("out/retractions.jsonl");
+    let text = fs::read_to_string(&record).unwrap();
+    write(&record, text.replacen("retract", "tcarter", 1));
+    let found = round.verify(&[GOOD]);
+    assert_eq!(found.status, 1, "{found:?}");
+    assert!(found.stderr.contains("CACG-HIST-001"), "{found:?}");
 }

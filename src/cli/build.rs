@@ -172,6 +172,7 @@ fn publish_set(
     }
     let records_unusable = report.diagnostics.iter().any(|diagnostic| {
         diagnostic.code == registry::MAN_001
+            && diagnostic.severity == Severity::Error
             && diagnostic
                 .file
                 .as_deref()

@@ -16,7 +16,6 @@ use kbc_queries::semantic::Policy;
 
 use crate::contract::view::{self, CardView, Line, Look, Verb};
 use crate::contract::{hints, opinion, visit};
-use crate::deck::{Place, Refusal, state};
 use crate::publish;
 use crate::record::clock::Clock;
 use crate::record::journal::Journal;
@@ -87,8 +86,6 @@ pub struct Ground {
     pub journal: PathBuf,
     /// The folder of the manifests.
     published: PathBuf,
-    /// Where the cards manifest is looked for.
-    place: Place,
 }
 
 /// A card to be looked at.
@@ -135,7 +132,6 @@ impl Inputs {
             (None, Some(manifest)) => manifest.with_file_name("lint_journal.jsonl"),
             (None, None) => project.out().join("lint_journal.jsonl"),
         };
-        let place = Place::beside(&project, &world.current, self.chunks_manifest.as_deref());
         let options = Options {
             fuzzy: run.look.fuzzy,
             orphans: run.orphans,
@@ -152,7 +148,6 @@ impl Inputs {
             options,
             journal,
             published,
-            place,
         })
     }
 
@@ -229,27 +224,6 @@ impl Ground {
     /// A card's path as events have it.
     pub fn recorded(&self, world: &World, path: &Path) -> String {
         crate::record::paths::recorded(path, &self.project.root, &world.current)
-    }
-
-    /// What is to be said if the cards manifest is gone while a history beside one of these cards
-    /// says that a card was retracted: nobody knows any more which ones are. Histories are looked
-    /// at only if it is gone.
-    pub fn lost_retractions(&self, visits: &[Visit]) -> Option<Line> {
-        let histories = std::iter::once_with(|| {
-            let folders: BTreeSet<PathBuf> = visits
-                .iter()
-                .filter_map(|visit| {
-                    let card = self.project.root.join(&visit.key);
-                    Some(card.parent()?.to_path_buf())
-                })
-                .collect();
-            folders.into_iter()
-        })
-        .flatten()
-        .flat_map(|folder| state::histories_in(&folder));
-        let found = state::tombstones_without_manifest(&self.place, histories)?;
-        let refusal = Refusal::from(found);
-        Some(Line::error(refusal.code, refusal.message))
     }
 
     /// Looks at these cards, with one session. `whole_deck`: there are no others.
@@ -391,16 +365,12 @@ pub fn run(
              --allow-empty",
         ));
     }
-    let lost = ground.lost_retractions(&visits);
     let seen = ground.look(&visits, run, matches!(deck, Deck::All(_)), &opinions);
     let mut text = String::new();
-    let mut failed = lost.is_some();
-    if let Some(line) = lost {
-        // Not among the session's findings, so every format has it here.
-        at_the_door(&line)?;
-    }
+    let mut failed = false;
     if let Some(line) = view::broken_cards_manifest(&seen.session) {
-        text.push_str(&format!("{}: {}\n", line.code, line.message));
+        // It is about no card, so every format has it here.
+        at_the_door(&line)?;
         failed = true;
     }
     let looked: Vec<(&Visit, CardView)> = visits

@@ -207,17 +207,31 @@ fn unusable(session: &Session) -> Option<Line> {
 pub fn broken_cards_manifest(session: &Session) -> Option<Line> {
     broken_manifests(session)
         .find(|found| is_cards_manifest(found))
-        .map(Line::of)
+        .map(|found| {
+            let mut line = Line::of(found);
+            if let Some(file) = &found.file {
+                line.message = format!("{file}: {}", line.message);
+            }
+            if let Some(help) = &found.help {
+                line.message = format!("{}; {help}", line.message);
+            }
+            line
+        })
 }
 
 fn broken_manifests(session: &Session) -> impl Iterator<Item = &Diagnostic> {
     session
         .context_diagnostics()
         .iter()
-        .filter(|found| found.code == registry::MAN_001 && found.severity == Severity::Error)
+        .filter(|found| [registry::MAN_001, registry::HIST_001].contains(&found.code))
+        .filter(|found| found.severity == Severity::Error)
 }
 
 fn is_cards_manifest(found: &Diagnostic) -> bool {
+    if found.code == registry::HIST_001 {
+        // What was retracted is not known from the record either.
+        return true;
+    }
     found
         .file
         .as_ref()

@@ -34,7 +34,8 @@ pub fn event(
         verification: Verification {
             fuzzy: view.fuzzy,
             layer1: view.layer1,
-            layer2: view.layer2,
+            // What an opinion excuses is not verified.
+            layer2: view.layer2 && view.rescued() == 0,
         },
         latency,
     })

@@ -1,8 +1,9 @@
 //! `out/retractions.jsonl`: what was retracted and given back, when and why.
 //!
 //! Manifests and histories are closed formats of the contract and have no room for a reason. This
-//! record is chained as they are; it is written in the same group as the lists that it explains, and
-//! nothing is decided by it.
+//! record is chained as they are; it is written in the same group as the lists that it explains.
+//! Where it and a list disagree, what either of them calls retracted is retracted: a list that was
+//! lost or edited gives nothing back.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,8 @@ use kbc_queries::record;
 use kbc_queries::record::chain::{Event, Link, seal, verify};
 
 use crate::record::clock::Clock;
+
+use crate::workspace::context::Decided;
 
 use super::group::Group;
 use super::{Place, Refusal};
@@ -120,6 +123,28 @@ fn read(place: &Place) -> Result<(Vec<u8>, Option<Link>), Refusal> {
         )
     })?;
     Ok((bytes, last))
+}
+
+/// What a record of retractions leaves retracted, in the end.
+///
+/// # Errors
+/// Where its chain is broken.
+pub fn standing(bytes: &[u8]) -> Result<Decided, String> {
+    let mut decided = Decided::default();
+    verify::<Entry>(bytes, |entry| {
+        let entry = &entry.event;
+        let ids = match entry.kind {
+            Kind::Card => &mut decided.cards,
+            Kind::Source => &mut decided.sources,
+            Kind::Chunk => &mut decided.chunks,
+        };
+        match entry.action {
+            Action::Retract => ids.insert(entry.id.clone()),
+            Action::Unretract => ids.remove(&entry.id),
+        };
+    })
+    .map_err(|bad| bad.to_string())?;
+    Ok(decided)
 }
 
 /// Adds decisions to a group.

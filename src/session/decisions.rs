@@ -1,17 +1,20 @@
 //! What people decided, read from tracked files: the matrix, and what `out/` records.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use kbc_queries::diagnostic::{Diagnostic, registry};
+use kbc_queries::diagnostic::{Diagnostic, Severity, registry};
 use kbc_queries::input::{FileStatus, Profile};
+use kbc_queries::parse::problem::Problem;
 use kbc_queries::parse::{manifest, matrix};
 use kbc_queries::system::{Fingerprint, FingerprintHasher, ReadFailure, System};
 
 use crate::cache::entries::FileRecord;
 use crate::cache::{Trace, decode, encode};
+use crate::deck::{Place, log, state};
 use crate::publish;
 use crate::workspace::context::{Context, Published, Row};
 use crate::workspace::disk::failure;
@@ -23,8 +26,11 @@ use crate::workspace::{MATRIX_LIMIT, place_problems};
 use super::migration::cut;
 use super::{OtherState, Session, keys};
 
+/// How a lost list of retracted cards comes back.
+const RESTORE: &str = "restore the manifest from version control, or make it anew with `kb index --restore-retractions`";
+
 /// Version of what is cached of the published manifests.
-const PUBLISHED_VERSION: u32 = 2;
+const PUBLISHED_VERSION: u32 = 3;
 
 impl Session {
     /// A tracked file that is no source and no card: its status, hashed only if its stamp moved.
@@ -145,6 +151,7 @@ impl Session {
             "chunks_manifest.json",
             "cards_manifest.json",
             publish::LAST,
+            log::NAME,
         ];
         let mut parts: Vec<Vec<u8>> = vec![PUBLISHED_VERSION.to_le_bytes().to_vec()];
         let mut files = Vec::new();
@@ -175,12 +182,13 @@ impl Session {
             .and_then(|bytes| decode::<Published>(&bytes))
         {
             context.published = published;
+            self.miss_retractions(context, &files);
             return;
         }
         let before = context.diagnostics.len();
         for (index, (shown, at, status)) in files.iter().enumerate() {
             // An explicit chunks manifest takes the place of what the project published of sources.
-            if self.has_given_chunks() && index != 2 {
+            if self.has_given_chunks() && ![2, 4].contains(&index) {
                 continue;
             }
             let bytes = match status {
@@ -208,11 +216,70 @@ impl Session {
                     .extend(place_problems(shown, &text, &[*problem]));
             }
         }
+        context.published.hold_to_record();
         if context.diagnostics.len() == before
             && let Some(bytes) = encode(&context.published)
         {
             self.traces.push((key, Trace::Bytes(bytes)));
         }
+        self.miss_retractions(context, &files);
+    }
+
+    /// Says that a manifest is missing although cards, sources or chunks were retracted. They stay
+    /// retracted; but a lost list is not to be passed over.
+    fn miss_retractions(&self, context: &mut Context, files: &[(String, PathBuf, FileStatus)]) {
+        let missing = |index: usize| {
+            files
+                .get(index)
+                .filter(|(_, _, status)| *status == FileStatus::Failed(ReadFailure::Absent))
+        };
+        let decided = &context.published.decided;
+        let mut found = Vec::new();
+        let lost = |shown: &str, what: &str, id: &str| {
+            let message = format!(
+                "the manifest is missing, and `{}` says that the {what} `{id}` was retracted",
+                log::NAME
+            );
+            Diagnostic::new(registry::MAN_001, message).in_file(shown)
+        };
+        if let Some((shown, at, _)) = missing(2) {
+            if let Some(id) = decided.cards.first() {
+                found.push(lost(shown, "card", id).help(RESTORE));
+            } else {
+                let tombstone = self.tombstones(at);
+                found.extend(
+                    tombstone.map(|found| match found.code == registry::MAN_001 {
+                        true => found.in_file(&**shown),
+                        false => found,
+                    }),
+                );
+            }
+        }
+        let withdrawn = decided.sources.first().map(|id| ("source", id));
+        let withdrawn = withdrawn.or_else(|| decided.chunks.first().map(|id| ("chunk", id)));
+        if !self.has_given_chunks()
+            && let Some((shown, _, _)) = missing(1)
+            && let Some((what, id)) = withdrawn
+        {
+            let mut lost = lost(shown, what, id).help("the next `kb build` lists it again");
+            lost.severity = Severity::Warning;
+            found.push(lost);
+        }
+        context.diagnostics.extend(found);
+    }
+
+    /// The histories beside the cards, where no cards manifest tells which cards were retracted.
+    fn tombstones(&self, manifest: &Path) -> Option<Diagnostic> {
+        let folders: BTreeSet<&str> = self
+            .cards
+            .keys()
+            .map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder))
+            .collect();
+        let histories = folders
+            .into_iter()
+            .flat_map(|folder| state::histories_in(&self.project.root.join(folder)));
+        let place = Place::new(&self.project, &self.project.root, manifest.parent());
+        state::tombstones_without_manifest(&place, histories)
     }
 
     /// Takes in what `out/` records, after it was written.
@@ -293,7 +360,14 @@ fn take_published(
             published.dependency_retracted_cards =
                 cards.dependency_retracted_cards.into_iter().collect();
         }
-        _ => take_cuts(bytes, published),
+        3 => take_cuts(bytes, published),
+        _ => {
+            published.decided = log::standing(bytes).map_err(|reason| {
+                let message = format!("the record of retractions is damaged at {reason}");
+                let help = "restore it from version control";
+                Box::new(Problem::new(registry::HIST_001, 0..0, message).help(help))
+            })?;
+        }
     }
     Ok(())
 }

@@ -114,7 +114,10 @@ impl Session {
     fn given_key(&self, manifest: Fingerprint) -> Fingerprint {
         let rows = self.context.matrix.iter().flatten();
         let rows: Vec<Fingerprint> = rows.map(|(_, row)| row.key).collect();
-        let parts = std::iter::once(&manifest).chain(&rows);
+        let decided = &self.context.published.decided;
+        let ids = decided.sources.iter().chain(&decided.chunks);
+        let decided = Fingerprint::combine("kbc decided", ids.map(|id| id.as_bytes()));
+        let parts = [&manifest, &decided].into_iter().chain(&rows);
         Fingerprint::combine("kbc given deck", parts.map(|part| &part.0[..]))
     }
 
@@ -202,6 +205,7 @@ impl Session {
                 let published = &mut context.published;
                 published.sources.clear();
                 published.retract(retractions.source_ids, retractions.chunk_ids);
+                published.hold_to_record();
             }
             Err(diagnostics) => {
                 // One sentence about the manifest says it all; as many as there are citations do not.

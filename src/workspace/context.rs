@@ -40,9 +40,22 @@ pub struct Context {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// What the record of retractions calls retracted: ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// Of sources.
+    pub sources: BTreeSet<String>,
+    /// Of chunks.
+    pub chunks: BTreeSet<String>,
+    /// Of cards.
+    pub cards: BTreeSet<String>,
+}
+
 /// What the published manifests record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Published {
+    /// What the record of retractions says. It is part of the lists below.
+    pub decided: Decided,
     /// Sources, by path.
     pub sources: Vec<Recorded>,
     /// The ways in which they were cut into chunks, in the order of the sources.
@@ -88,6 +101,24 @@ impl Published {
                 .entry(source.into())
                 .or_default()
                 .push(id.into());
+        }
+    }
+}
+
+impl Published {
+    /// Puts what the record of retractions says into the lists: one that was lost or edited by
+    /// hand gives nothing back.
+    pub fn hold_to_record(&mut self) {
+        let decided = &self.decided;
+        self.retracted_cards.extend(decided.cards.iter().cloned());
+        self.retracted_sources
+            .extend(decided.sources.iter().map(|id| Arc::from(&**id)));
+        for id in &decided.chunks {
+            let source = id.split(':').next().unwrap_or_default();
+            let chunks = self.retracted_chunks.entry(source.into()).or_default();
+            if let Err(at) = chunks.binary_search_by(|chunk| (**chunk).cmp(id)) {
+                chunks.insert(at, id.as_str().into());
+            }
         }
     }
 }

@@ -379,11 +379,15 @@ fn cited_chunk(
             return Standing::Unverifiable;
         }
     };
+    let changed = hash != fields.chunk_hash;
     if let Some(broken) = manifest_integrity(&text, fields, chunk) {
+        if changed {
+            // Before the text is looked at, and nothing is said of a text that cannot be trusted.
+            findings.push(other_hash(fields));
+        }
         findings.push(broken);
         return Standing::Failed;
     }
-    let changed = hash != fields.chunk_hash;
     if let Some(finding) = pages(&text, fields, chunk) {
         if changed {
             findings.push(crate::check::quote::changed(
@@ -400,6 +404,19 @@ fn cited_chunk(
         return Standing::Failed;
     }
     check_standing(db, file, fields, &text, chunk, findings)
+}
+
+fn other_hash(fields: &Fields<'_>) -> Finding {
+    Finding::new(
+        registry::HASH_001,
+        fields.at.chunk_hash.clone(),
+        format!("the manifest has another hash for `{}`", fields.chunk_id),
+    )
+    .contract(format!(
+        "citations[{}]: chunk_hash does not match manifest for {}",
+        fields.index, fields.chunk_id
+    ))
+    .label("not the hash in the manifest")
 }
 
 /// A manifest's chunk must hash to what the manifest says. Derived chunks do by construction.

@@ -11,6 +11,7 @@ pub(super) struct Mask {
     fences: Vec<Range<usize>>,
     comments: Vec<Range<usize>>,
     links: Vec<(Range<usize>, String)>,
+    codes: Vec<(Range<usize>, String)>,
 }
 
 impl Mask {
@@ -27,6 +28,7 @@ impl Mask {
                 Event::Start(Tag::Link { dest_url, .. }) => {
                     mask.links.push((range.clone(), dest_url.to_string()));
                 }
+                Event::Code(code) => mask.codes.push((range.clone(), code.to_string())),
                 _ => {}
             }
         }
@@ -61,14 +63,26 @@ impl Mask {
             .map(|range| range.end)
     }
 
-    /// Where the link that starts here leads to.
-    pub(super) fn link_at(&self, start: usize) -> Option<&str> {
-        let index = self
-            .links
-            .binary_search_by_key(&start, |(range, _)| range.start)
-            .ok()?;
-        Some(&self.links.get(index)?.1)
+    /// Where the links within a range lead to, with the places where they start.
+    pub(super) fn links_in(&self, range: Range<usize>) -> impl Iterator<Item = (usize, &str)> {
+        starting_in(&self.links, range)
     }
+
+    /// The code spans within a range.
+    pub(super) fn codes_in(&self, range: Range<usize>) -> impl Iterator<Item = (usize, &str)> {
+        starting_in(&self.codes, range)
+    }
+}
+
+fn starting_in(
+    spans: &[(Range<usize>, String)],
+    range: Range<usize>,
+) -> impl Iterator<Item = (usize, &str)> {
+    let from = spans.partition_point(|(span, _)| span.start < range.start);
+    let spans = spans.get(from..).unwrap_or_default().iter();
+    spans
+        .take_while(move |(span, _)| span.start < range.end)
+        .map(|(span, text)| (span.start, &**text))
 }
 
 /// The range that holds a place.

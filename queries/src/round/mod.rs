@@ -135,8 +135,8 @@ fn section(all: &[Line<'_>], mask: &Mask) -> Option<Section> {
         }
         if line.text.trim() == SENTINEL {
             section.sentinel.get_or_insert(line.range.clone());
-        } else if let Some(cited) = path::bullet(line, mask) {
-            section.cited.push(cited);
+        } else {
+            section.cited.extend(path::bullet(line, mask));
         }
     }
     Some(section)

@@ -1,5 +1,6 @@
 //! Paths in list items, and whether a report speaks of cards at all.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -39,8 +40,42 @@ pub(super) fn speaks_of_cards(text: &str) -> bool {
 /// Separators between a path and a remark, in the order in which they are looked for.
 const SEPARATORS: [&str; 4] = [" -- ", " — ", " - ", " ("];
 
-/// The card that a list item cites.
-pub(super) fn bullet(line: &Line<'_>, mask: &Mask) -> Option<Cited> {
+/// The cards that a list item cites: the one it begins with and, where it begins with a link or a
+/// code span, others of the same form before the remark.
+pub(super) fn bullet(line: &Line<'_>, mask: &Mask) -> Vec<Cited> {
+    let Some((at, text)) = item(line, mask) else {
+        return Vec::new();
+    };
+    let range = at..at + text.len();
+    let remark = SEPARATORS
+        .iter()
+        .filter_map(|separator| text.find(separator))
+        .min()
+        .unwrap_or(text.len());
+    let others = at + 1..at + remark;
+    let is_card = |path: &str| CARDS.is_match(path) && !ADDRESS.is_match(path);
+    let link = mask
+        .links_in(at..at + 1)
+        .map(|(_, target)| target)
+        .find(|target| !target.is_empty());
+    if let Some(target) = link {
+        let more = mask.links_in(others).map(|(_, target)| target);
+        return std::iter::once(target)
+            .chain(more.filter(|target| is_card(target)))
+            .map(|target| cited(target, true, &range))
+            .collect();
+    }
+    let first = cited(written(text), false, &range);
+    let codes = mask.codes_in(others).map(|(_, code)| code);
+    let more = codes.filter(|code| text.starts_with('`') && is_card(code));
+    std::iter::once(first)
+        .chain(more.map(|code| cited(code, false, &range)))
+        .collect()
+}
+
+/// Where the text of a list item starts, and that text: without comments, and without the box of a
+/// task.
+fn item<'a>(line: &Line<'a>, mask: &Mask) -> Option<(usize, &'a str)> {
     let indent = line.text.len() - line.text.trim_start().len();
     let item = line.text.trim_start().strip_prefix(['-', '*'])?;
     if !item.starts_with(char::is_whitespace) {
@@ -53,29 +88,33 @@ pub(super) fn bullet(line: &Line<'_>, mask: &Mask) -> Option<Cited> {
         text = rest.trim_start();
         at = end + (rest.len() - text.len());
     }
-    let text = text.trim_end();
-    if text.is_empty() {
-        return None;
+    for task in ["[ ]", "[x]", "[X]"] {
+        if let Some(rest) = text.strip_prefix(task)
+            && rest.starts_with(char::is_whitespace)
+        {
+            at += text.len() - rest.trim_start().len();
+            text = rest.trim_start();
+        }
     }
-    let linked = mask.link_at(at).filter(|target| !target.is_empty());
-    let path = match linked {
-        Some(target) => target.to_owned(),
-        None => written(text).to_owned(),
-    };
+    let text = text.trim_end();
+    (!text.is_empty()).then_some((at, text))
+}
+
+fn cited(path: &str, linked: bool, range: &Range<usize>) -> Cited {
     let mut readings = Vec::new();
-    if linked.is_some() {
-        let target = path.split_once('#').map_or(&*path, |(path, _)| path);
+    if linked {
+        let target = path.split_once('#').map_or(path, |(path, _)| path);
         readings.push(target.to_owned());
         readings.push(unescaped(target));
     }
     readings.push(path.replace('\\', "/"));
     readings.dedup();
     readings.retain(|reading| !reading.is_empty() && *reading != path);
-    Some(Cited {
-        path,
+    Cited {
+        path: path.to_owned(),
         readings,
-        range: at..at + text.len(),
-    })
+        range: range.clone(),
+    }
 }
 
 /// The path at the start of an item's text.

@@ -42,6 +42,29 @@ fn a_list_item_names_its_path_in_many_ways() {
 }
 
 #[test]
+fn several_cards_in_one_item_are_all_cited() {
+    for (item, paths) in [
+        (
+            "- [one](cards/a.md) and [two](cards/b.md) -- see [three](cards/c.md)",
+            &["cards/a.md", "cards/b.md"][..],
+        ),
+        (
+            "- `cards/a.md`, `cards/b.md` (and `cards/c.md`)",
+            &["cards/a.md", "cards/b.md"],
+        ),
+        ("- `cards/a.md` for `sha256`", &["cards/a.md"]),
+        (
+            "- [one](cards/a.md), see [docs](https://example.org/cards/x)",
+            &["cards/a.md"],
+        ),
+        ("- [x] cards/a.md", &["cards/a.md"]),
+        ("- [ ] [one](cards/a.md)", &["cards/a.md"]),
+    ] {
+        assert_eq!(cited(&report(item)), paths, "{item}");
+    }
+}
+
+#[test]
 fn other_readings_of_a_path_are_at_hand() {
     let readings = |item: &str| {
         let summary = parse(&report(item));
