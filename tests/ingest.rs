@@ -67,7 +67,7 @@ fn refused(folder: &Path, arguments: &[&str], status: i32, code: &str) -> String
     run.stderr
 }
 
-/// All files below a folder but those of `.kb/`.
+/// All files below a folder but those of `.kb/` and the locks.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     walkdir::WalkDir::new(folder)
         .into_iter()
@@ -77,7 +77,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
             let path = entry.path().strip_prefix(folder).unwrap();
             (path.to_str().unwrap().to_owned(), entry.path().to_owned())
         })
-        .filter(|(path, _)| !path.starts_with(".kb/"))
+        .filter(|(path, _)| !path.starts_with(".kb/") && !path.ends_with(".kb-lock"))
         .map(|(path, at)| (path, fs::read(at).unwrap()))
         .collect()
 }
@@ -425,6 +425,39 @@ fn what_was_retracted_stays_retracted() {
 }
 
 #[test]
+fn what_was_given_back_comes_back_and_a_lost_manifest_gives_nothing_back() {
+    let folder = place();
+    let root = folder.path();
+    ok(root, &["ingest", "spec.md"]);
+    let before = chunks(root);
+    let id = before.chunks[0].chunk_id.clone();
+    for (verb, id) in [("retract-source", "spec"), ("retract-chunk", &*id)] {
+        ok(root, &[verb, id]);
+        for name in ["chunks_manifest.json", "sources_manifest.json"] {
+            fs::remove_file(root.join("out").join(name)).unwrap();
+        }
+        match verb {
+            "retract-source" => {
+                let said = refused(root, &["ingest", "spec.md"], 1, "INGEST-003");
+                assert!(said.contains("retracted"), "{said}");
+                // Something else makes the manifest anew, with what is retracted.
+                ok(root, &["ingest", "guide.txt"]);
+            }
+            _ => {
+                ok(root, &["ingest", "spec.md"]);
+                let now = chunks(root);
+                assert!(now.chunks.iter().all(|chunk| chunk.chunk_id != id));
+            }
+        }
+        ok(root, &["unretract", id, "--reason", "a mistake"]);
+        ok(root, &["ingest", "spec.md"]);
+        let now = chunks(root);
+        let mut now = now.chunks.iter().filter(|chunk| chunk.source_id == "spec");
+        assert!(now.by_ref().eq(before.chunks.iter()), "{verb}");
+    }
+}
+
+#[test]
 fn a_stream_grows_and_never_changes() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
@@ -456,6 +489,18 @@ fn a_stream_grows_and_never_changes() {
     assert!(said.contains("talk:p002:0001"), "{said}");
     talk(&["One is said."]);
     refused(root, &append, 1, "INGEST-003");
+    // Who said it is as little to be changed as what was said.
+    let more = stream(&["One is said.", "Two is said.", "Three."]);
+    let (_, speaker) = more.split_once("\"speaker\":\"").unwrap();
+    let (speaker, _) = speaker.split_once('"').unwrap();
+    let other = more.replacen(
+        &format!("\"speaker\":\"{speaker}\""),
+        "\"speaker\":\"x\"",
+        1,
+    );
+    write(&root.join("talk.jsonl"), other);
+    let said = refused(root, &append, 1, "INGEST-003");
+    assert!(said.contains("utterance 1"), "{said}");
 
     talk(&["One is said.", "Two is said.", "Three.", "Four."]);
     let said = refused(root, &ingest, 1, "INGEST-003");

@@ -141,6 +141,10 @@ fn a_sidecar_is_believed_row_by_row_or_not_at_all() {
             }),
         ),
         (
+            "word lists without words",
+            Box::new(|deck| sql(deck, "UPDATE cards_fts_data SET block = x'00' WHERE id > 1")),
+        ),
+        (
             "a row more",
             Box::new(|deck| {
                 sql(

@@ -7,11 +7,12 @@
 mod deck;
 mod support;
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use deck::{Deck, MATRIX};
-use kbc_queries::parse::manifest::read_summaries;
-use support::kb;
+use kbc_queries::parse::manifest::{read_chunks, read_summaries};
+use support::{kb, write};
 
 /// What one of the two did.
 struct Work {
@@ -112,4 +113,39 @@ fn two_processes_for_a_moment() {
 #[ignore = "takes half a minute"]
 fn two_processes_for_half_a_minute() {
     two_for(Duration::from_secs(30));
+}
+
+#[test]
+fn ingesting_beside_retracting_loses_neither() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for name in ["alpha", "beta"] {
+        let text = format!("The source {name} says what it says, and nothing else at all.\n");
+        write(&at.join(format!("src/{name}.md")), text);
+        let run = kb(at, &["ingest", &format!("src/{name}.md")]);
+        assert_eq!(run.status, 0, "{run:?}");
+    }
+    for round in 0..12 {
+        let more = format!("src/more_{round}.md");
+        let text = format!("More of it, number {round}, in a file of its own.\n");
+        write(&at.join(&more), text);
+        let (ingested, retracted) = std::thread::scope(|scope| {
+            let ingesting = scope.spawn(|| kb(at, &["ingest", &more]));
+            let retracting =
+                scope.spawn(|| kb(at, &["retract-source", &format!("more_{}", round - 1)]));
+            (ingesting.join().unwrap(), retracting.join().unwrap())
+        });
+        assert_eq!(ingested.status, 0, "{ingested:?}");
+        if round > 0 {
+            assert_eq!(retracted.status, 0, "{retracted:?}");
+        }
+        let bytes = fs::read(at.join("out/chunks_manifest.json")).unwrap();
+        let manifest = read_chunks(&bytes).unwrap();
+        let there = |id: &str| manifest.chunks.iter().any(|chunk| chunk.source_id == id);
+        assert!(there("alpha") && there("beta") && there(&format!("more_{round}")));
+        if round > 0 {
+            let before = format!("more_{}", round - 1);
+            assert!(!there(&before) && manifest.retracted_source_ids.contains(&before));
+        }
+    }
 }

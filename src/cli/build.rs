@@ -69,6 +69,11 @@ pub fn run(world: &World, arguments: &Arguments) -> CommandResult {
             None
         }
     };
+    // Without a kb.toml the verbs of the deck know the folder alone, and lock that.
+    let _folder = match project.settings_text.is_none() && !arguments.locked && out.is_dir() {
+        true => Lock::of(&out, || super::note("waiting for another kb")).ok(),
+        false => None,
+    };
     if lock.is_some() && !arguments.locked {
         match publish::recover(&out) {
             Ok(false) => {}

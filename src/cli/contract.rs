@@ -293,8 +293,9 @@ impl Seen {
             .iter()
             .map(|(path, view)| visit::event(clock, verb, path, view, latency))
             .collect();
-        if let Some(folder) = self.journal.parent() {
-            // One that cannot be made is said by the append.
+        if let Some(folder) = self.journal.parent().filter(|at| **at == self.published) {
+            // The folder of a journal that was named is not made up; and one that cannot be made is
+            // said by the append.
             let _ = std::fs::create_dir_all(folder);
         }
         let shown = relative(&self.session.project.root, &self.journal)

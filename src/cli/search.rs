@@ -132,7 +132,14 @@ fn find(world: &World, place: &Place, arguments: &Arguments) -> Result<String, R
             .with_extension("sqlite")
             .to_string_lossy(),
     );
-    let hits = match by_sidecar(&sidecar, &bytes, entries, &policy, &arguments.query, top_k) {
+    let mut found = by_sidecar(&sidecar, &bytes, entries, &policy, &arguments.query, top_k);
+    // Its rows were compared, its word lists cannot be: that they know nothing is not believed.
+    if matches!(&found, Ok(Some(hits)) if hits.is_empty())
+        && !search(entries, &arguments.query, &policy, place.idf(), top_k).is_empty()
+    {
+        found = Err("it does not find what the summaries hold".to_owned());
+    }
+    let hits = match found {
         // In a small deck FTS5 gives every common word next to nothing, and scores say little.
         Ok(Some(hits)) if place.contract || entries.len() > SMALL => hits,
         other => {

@@ -135,11 +135,7 @@ impl Place {
             use std::io::Write;
             let _ = writeln!(io::stderr(), "kb: waiting for another kb");
         };
-        let lock = match self.is_projects {
-            true => Lock::take(&self.base, waiting),
-            false => Lock::take_folder(&self.out, waiting),
-        }
-        .map_err(wrong)?;
+        let lock = Lock::of(&self.out, waiting).map_err(wrong)?;
         match publish::recover(&self.out) {
             Ok(false) => {}
             Ok(true) => told(format!(

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use kbc_queries::diagnostic::registry::{HASH_003, INGEST_003};
 use kbc_queries::parse::manifest::{ChunkRecord, ChunksManifest, SourceRecord, SourcesManifest};
-use kbc_queries::parse::utterances::locator::LocatorMap;
+use kbc_queries::parse::utterances::locator::{Locator, LocatorMap, locator};
 
 use super::{Ingest, Refusal};
 
@@ -56,11 +56,17 @@ pub fn add(held: Held, ingest: &Ingest, extracted_at: &str) -> Result<Merged, Re
     let id = &ingest.source_id;
     not_retracted(&held, id)?;
     if let Some(record) = held.sources.sources.iter().find(|s| s.source_id == *id) {
-        same(&held, record, ingest)?;
-        return Ok(Merged::Unchanged {
-            sources: held.sources,
-            chunks: held.chunks,
-        });
+        let missing = same(&held, record, ingest)?;
+        if missing.is_empty() {
+            return Ok(Merged::Unchanged {
+                sources: held.sources,
+                chunks: held.chunks,
+            });
+        }
+        let added = missing.len();
+        let mut chunks = held.chunks;
+        chunks.chunks.extend(missing);
+        return Ok(changed(held.sources, chunks, added));
     }
     if held
         .chunks
@@ -130,6 +136,7 @@ pub fn append(held: Held, ingest: &Ingest, extracted_at: &str) -> Result<Merged,
             }
         }
     }
+    same_speakers(map, &before, ingest)?;
     let active = active(&held, ingest);
     let added = active
         .iter()
@@ -147,6 +154,35 @@ pub fn append(held: Held, ingest: &Ingest, extracted_at: &str) -> Result<Merged,
     chunks.chunks.retain(|chunk| chunk.source_id != *id);
     chunks.chunks.extend(active);
     Ok(changed(sources, chunks, added))
+}
+
+/// Who said what is published stays who said it.
+fn same_speakers(
+    map: &LocatorMap,
+    published: &BTreeSet<&str>,
+    ingest: &Ingest,
+) -> Result<(), Refusal> {
+    let said: HashMap<u32, Locator> = ingest
+        .utterances
+        .iter()
+        .flatten()
+        .map(|utterance| (utterance.ordinal, locator(utterance)))
+        .collect();
+    for (chunk, locators) in &map.locators {
+        if !published.contains(&**chunk) {
+            continue;
+        }
+        for before in locators {
+            let same = said.get(&before.ordinal) == Some(before);
+            if !same {
+                return Err(refuse(format!(
+                    "append rejected: utterance {} is published in {chunk} as said by {} under the id {}, and is described otherwise now; only utterances after the last ones may be added",
+                    before.ordinal, before.speaker, before.utterance_id
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn not_retracted(held: &Held, id: &str) -> Result<(), Refusal> {
@@ -169,7 +205,9 @@ fn active(held: &Held, ingest: &Ingest) -> Vec<ChunkRecord> {
         .collect()
 }
 
-fn same(held: &Held, record: &SourceRecord, ingest: &Ingest) -> Result<(), Refusal> {
+/// The chunks that a source lacks, though it is there with the same bytes: a retraction took them
+/// out, and was taken back.
+fn same(held: &Held, record: &SourceRecord, ingest: &Ingest) -> Result<Vec<ChunkRecord>, Refusal> {
     let id = &ingest.source_id;
     if record.source_sha256 != ingest.sha256 {
         let longer = match ingest.utterances {
@@ -181,10 +219,19 @@ fn same(held: &Held, record: &SourceRecord, ingest: &Ingest) -> Result<(), Refus
             record.source_path
         )));
     }
-    let active = active(held, ingest);
-    let there = held.chunks.chunks.iter().filter(|c| c.source_id == *id);
-    if there.eq(active.iter()) {
-        return Ok(());
+    let there: HashMap<&str, &ChunkRecord> = held
+        .chunks
+        .chunks
+        .iter()
+        .filter(|chunk| chunk.source_id == *id)
+        .map(|chunk| (&*chunk.chunk_id, chunk))
+        .collect();
+    let (known, missing): (Vec<ChunkRecord>, Vec<ChunkRecord>) = active(held, ingest)
+        .into_iter()
+        .partition(|chunk| there.contains_key(&*chunk.chunk_id));
+    let unchanged = |chunk: &ChunkRecord| there.get(&*chunk.chunk_id) == Some(&chunk);
+    if known.len() == there.len() && known.iter().all(unchanged) {
+        return Ok(missing);
     }
     Err(refuse(format!(
         "the source `{id}` is there with the same bytes, but in other chunks: it was read by {} {} (now {} {}), or cut by another --config. Cards cite the chunks that are there; give another --source-id, or another --out",

@@ -7,14 +7,14 @@
 use std::path::{Path, PathBuf};
 
 use kbc_queries::commit::canonical;
-use kbc_queries::diagnostic::registry::{INGEST_003, MAN_001, MAN_002, MAN_003};
+use kbc_queries::diagnostic::registry::{HIST_001, INGEST_003, MAN_001, MAN_002, MAN_003};
 use kbc_queries::parse::manifest::{ChunkRecord, ChunksManifest, read_chunks, read_sources};
 use kbc_queries::parse::problem::Problem;
 use kbc_queries::parse::utterances::locator;
 use kbc_queries::system::{ReadFailure, System};
 
+use crate::deck::log;
 use crate::publish::{self, LAST, Lock, Staging};
-use crate::workspace::Project;
 use crate::workspace::disk::Disk;
 
 use super::merge::{self, Held, Merged};
@@ -64,8 +64,8 @@ impl Folder {
         let parent = out.parent().unwrap_or(out);
         std::fs::create_dir_all(parent)
             .map_err(|error| cannot("cannot make the folder it is in", &error))?;
-        let lock = Lock::take(&lock_root(parent), waiting)
-            .map_err(|error| cannot("cannot lock .kb/", &error))?;
+        let lock =
+            Lock::of(out, waiting).map_err(|error| cannot("cannot lock the folder", &error))?;
         let repaired = publish::recover(out)
             .map_err(|error| cannot("cannot finish an interrupted run", &error))?;
         Ok(Folder {
@@ -90,7 +90,8 @@ impl Folder {
         if append {
             self.has_prior()?;
         }
-        let held = self.held(ingest.utterances.is_some())?;
+        let mut held = self.held(ingest.utterances.is_some())?;
+        self.hold_to_record(&mut held.chunks)?;
         self.no_sidecars(&names)?;
         if self.out.join(LAST).exists() {
             return Err(Refusal::new(
@@ -160,6 +161,37 @@ impl Folder {
             added,
             repaired: self.repaired,
         })
+    }
+
+    /// Puts what the record of retractions says into the manifest's lists: one that was lost or
+    /// restored from before gives nothing back.
+    fn hold_to_record(&self, chunks: &mut ChunksManifest) -> Result<(), Refusal> {
+        let Some(bytes) = self.read(log::NAME)? else {
+            return Ok(());
+        };
+        let decided = log::standing(&bytes).map_err(|reason| {
+            Refusal::new(
+                HIST_001,
+                format!(
+                    "the record of retractions {}/{} is damaged at {reason}; restore it from version control",
+                    self.shown,
+                    log::NAME
+                ),
+            )
+        })?;
+        for (list, ids) in [
+            (&mut chunks.retracted_source_ids, decided.sources),
+            (&mut chunks.retracted_chunk_ids, decided.chunks),
+        ] {
+            list.extend(ids);
+            list.sort();
+            list.dedup();
+        }
+        let retractions = chunks.retractions();
+        chunks.chunks.retain(|chunk| {
+            !retractions.has_source(&chunk.source_id) && !retractions.has_chunk(&chunk.chunk_id)
+        });
+        Ok(())
     }
 
     fn has_prior(&self) -> Result<(), Refusal> {
@@ -292,13 +324,4 @@ pub fn stage(
         }
     }
     staging.commit()
-}
-
-/// Where the lock of an output folder in `parent` is: in the project that the folder is in, else in
-/// `parent`. It depends on the folder alone, so that two runs that write there meet.
-fn lock_root(parent: &Path) -> PathBuf {
-    match Project::find(None, parent) {
-        Ok(project) if project.settings_text.is_some() => project.root,
-        _ => parent.to_path_buf(),
-    }
 }

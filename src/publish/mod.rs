@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 
 use kbc_queries::commit::hash::Digest;
 
-use crate::workspace::door;
+use crate::workspace::{Project, door, plain};
 
 /// The folder of staged files, inside `out/`.
 const STAGING: &str = ".kb-publish";
@@ -355,6 +355,21 @@ impl Lock {
     pub fn take(root: &Path, waiting: impl FnOnce()) -> io::Result<Self> {
         crate::cache::prepare_directory(root)?;
         Self::take_file(&crate::cache::directory(root).join("lock"), waiting)
+    }
+
+    /// Takes the one lock of an output folder, whoever asks: that of the project whose `out` it is,
+    /// else its own. The folder is made if it is not there.
+    pub fn of(out: &Path, waiting: impl FnOnce()) -> io::Result<Self> {
+        let owner = out
+            .parent()
+            .filter(|parent| parent.is_dir())
+            .and_then(|parent| Project::find(None, parent).ok())
+            .filter(|project| project.settings_text.is_some())
+            .filter(|project| plain(&project.out()) == plain(out));
+        match owner {
+            Some(project) => Self::take(&project.root, waiting),
+            None => Self::take_folder(out, waiting),
+        }
     }
 
     /// Takes the lock of a folder that is no project's, which is made if it is not there.

@@ -108,7 +108,8 @@ pub fn sealed(
     canonical::to_vec(&map)
 }
 
-fn locator(utterance: &Utterance) -> Locator {
+/// What a map says of an utterance.
+pub fn locator(utterance: &Utterance) -> Locator {
     Locator {
         authored_at: utterance.authored_at.as_deref().map(str::to_owned),
         is_author: utterance.is_author,
