@@ -64,14 +64,14 @@ pub enum Notice {
 pub enum DocumentError {
     /// No bytes, or only white space, or no text on any page.
     Empty,
-    /// Over [`Limits::bytes`] or [`Limits::text_bytes`].
+    /// Over [`Limits::bytes`](super::Limits::bytes) or [`Limits::text_bytes`](super::Limits::text_bytes).
     TooLarge {
         /// Size of the file, or of the text where that was the one over its limit.
         bytes: u64,
         /// The limit.
         limit: u64,
     },
-    /// Over [`Limits::pages`].
+    /// Over [`Limits::pages`](super::Limits::pages).
     TooManyPages {
         /// Pages in the file.
         pages: u64,
