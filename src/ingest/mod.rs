@@ -12,7 +12,6 @@ use kbc_queries::parse::manifest::{ChunkRecord, Version};
 use kbc_queries::parse::problem::Problem;
 use kbc_queries::text::lines::LineIndex;
 
-pub mod clock;
 pub mod config;
 pub mod deck;
 pub mod merge;

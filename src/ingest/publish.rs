@@ -15,10 +15,11 @@ use kbc_queries::system::{ReadFailure, System};
 
 use crate::deck::log;
 use crate::publish::{self, LAST, Lock, Staging};
+use crate::record::clock::Clock;
 use crate::workspace::disk::Disk;
 
 use super::merge::{self, Held, Merged};
-use super::{Ingest, Refusal, clock};
+use super::{Ingest, Refusal};
 
 /// Largest manifest that is read, in bytes.
 const MANIFEST_LIMIT: u64 = 8 << 30;
@@ -102,7 +103,7 @@ impl Folder {
                 ),
             ));
         }
-        let now = clock::now();
+        let now = Clock::from_environment().now();
         let has_map = held.locators.is_some();
         let merged = if append {
             merge::append(held, ingest, &now)?
